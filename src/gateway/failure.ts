@@ -53,12 +53,17 @@ export function isFault(error: MCPClientError): boolean {
 function findRefusal({ cause }: MCPClientError, url?: URL): ProtocolError | undefined {
   const code = isA(cause, Error) ? memberOf(cause, 'code') : undefined
   if (typeof code !== 'number') return undefined
-  const text = printable(url === undefined ? textOf(cause) : withoutHost(textOf(cause), url))
+  const text = toCallerText(textOf(cause), url)
   if (code !== URL_NEEDED && code !== ErrorCode.missingClientCapability)
     return PASSED_ON.includes(code) ? new ProtocolError(code, text) : undefined
   const given = memberOf(cause, 'data')
   const data = code === URL_NEEDED ? toElicitations(given) : toCapabilities(given)
   return data && new ProtocolError(code, text, data)
+}
+
+/** The text of a server behind without control characters and its address. */
+export function toCallerText(text: string, url: URL | undefined): string {
+  return printable(url === undefined ? text : withoutHost(text, url))
 }
 
 /** Also without the port, and in another case. A name of one word, such as `search`, is only an address before a port or after `//`. */

@@ -3,13 +3,17 @@ import type { Definition } from '../definition/compile.ts'
 import { warn } from '../definition/json-line.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Key } from '../events/coalesced-changes.ts'
+import type { Feed } from '../events/feed.ts'
 import type { GatewayHost, GatewayMessage, GatewaySupport } from '../request/gateway-support.ts'
+import type { Params } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
+import type { TaskMethod } from '../request/task-method.ts'
 import { type Budget, createBudget, type Forget } from './byte-budget.ts'
 import { type FollowedServer, followServers } from './follow.ts'
 import { ListCache } from './list-cache.ts'
 import { mergeDefinitions, type Source, serverOf } from './merge.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
+import { createTaskMethod, serverIn } from './tasks.ts'
 import { targetOf, withUnavailable } from './unavailable.ts'
 import { DEFAULTS, type Lists, Upstream } from './upstream.ts'
 
@@ -50,6 +54,7 @@ interface Merged {
 
 class Gateway implements GatewaySupport {
   readonly hasScopes: boolean
+  readonly relaysTasks: boolean
   readonly #upstreams: readonly Upstream[]
   readonly #lists: ReadonlyMap<Upstream, ListCache<Lists>>
   readonly #listTimeoutMs: number
@@ -76,6 +81,7 @@ class Gateway implements GatewaySupport {
     this.hasScopes = Object.values(servers).some(
       ({ scopes = [] }) => typeof scopes === 'function' || scopes.length > 0,
     )
+    this.relaysTasks = Object.values(servers).some((server) => 'url' in server)
     this.#listTimeoutMs = timeoutMs
     this.#upstreams = Object.entries(servers).map(([name, server]) => new Upstream(name, server, options))
     this.#lists = new Map(
@@ -107,13 +113,30 @@ class Gateway implements GatewaySupport {
     return withUnavailable(incomplete, certain, message, sources[first]!.upstream)
   }
 
-  async follow(
+  join(
+    feed: Feed['join'],
     wanted: Iterable<Key>,
     definition: Definition,
     message: GatewayMessage,
     host: GatewayHost,
-    listener: (event: ChangeEvent) => void,
-  ): Promise<() => void> {
+  ): Feed['join'] {
+    return async (listener) => {
+      const leave = await feed(listener)
+      const end = await followServers(await this.#wantedOf(wanted, definition, message, host), listener)
+      return () => {
+        leave()
+        message.waitUntil(end())
+      }
+    }
+  }
+
+  /** Never rejects. */
+  async #wantedOf(
+    wanted: Iterable<Key>,
+    definition: Definition,
+    message: GatewayMessage,
+    host: GatewayHost,
+  ): Promise<FollowedServer[]> {
     const keys = [...wanted]
     const lists = LISTS.filter((_kind, index) => keys.includes(index))
     const uris = new Map<Upstream, string[]>()
@@ -126,19 +149,28 @@ class Gateway implements GatewaySupport {
         const report = (error: unknown): void => host.reportError(error, { gateway: upstream.name })
         const known = await this.#read(upstream, message, host)
         if (known === undefined) return []
-        const credentials = await upstream.credentialsOf(message.caller)
+        const credentials = await upstream.credentialsOf(message.caller).catch(report)
+        if (!credentials) return []
         const kinds = lists.filter((kind) => known.capabilities[kind]?.listChanged === true)
         const own = uris.get(upstream) ?? []
         const expire = (): void => this.#lists.get(upstream)!.expire(credentials.key)
         if (kinds.length + own.length === 0) return []
         return [{ upstream, credentials, lists: known, kinds, uris: own, expire, report }]
       }),
-    ).catch((error: unknown) => {
-      host.reportError(error, {})
-      return []
+    )
+    return found.flat()
+  }
+
+  taskMethod(method: string, params: Params, host: GatewayHost): TaskMethod | undefined {
+    const name = taskServerOf({ method, params })
+    const upstream = this.#upstreams.find((one) => one.name === name)
+    // Another id may be that of a task of this server.
+    if (upstream === undefined && (host.tasks !== undefined || !this.relaysTasks)) return undefined
+    return createTaskMethod(method, upstream, host, async (server, context) => {
+      const { auth, env, request, waitUntil, deadline } = context
+      const message = { method, params, caller: { auth, env, request }, waitUntil, deadline }
+      return (await this.#read(server, message, host))?.prior
     })
-    const end = await followServers(found.flat(), listener)
-    return () => message.waitUntil(end())
   }
 
   async #read(
@@ -167,7 +199,7 @@ class Gateway implements GatewaySupport {
   }
 
   /** Compiled once for equal lists. */
-  #merge(own: Definition, sources: readonly Source[], { reportError }: GatewayHost): Definition {
+  #merge(own: Definition, sources: readonly Source[], host: GatewayHost): Definition {
     const key = sources.map(({ upstream, lists }) => `${upstream.name}:${lists?.version ?? ''}`).join()
     const ofOwn = this.#merged.get(own) ?? new Map<string, Merged>()
     this.#merged.set(own, ofOwn)
@@ -176,7 +208,7 @@ class Gateway implements GatewaySupport {
       this.#budget.touch(known.forget)
       return known.definition
     }
-    const definition = mergeDefinitions(own, sources, reportError, (upstream, { kind, name }, why) =>
+    const definition = mergeDefinitions(own, sources, host, (upstream, { kind, name }, why) =>
       this.#warnOnce(
         `The ${kind} ${JSON.stringify(name)} of the server "${upstream.name}" behind this one is left out: ${why}.`,
       ),
@@ -206,10 +238,14 @@ class Gateway implements GatewaySupport {
   }
 }
 
+/** The name of the server in the id of a task; undefined for another message. */
+const taskServerOf = ({ method, params }: Pick<GatewayMessage, 'method' | 'params'>): string | undefined =>
+  method.startsWith('tasks/') ? serverIn(params.taskId) : undefined
+
 const unread = (upstream: Upstream): Source => ({ upstream, lists: undefined })
 
 /** Whether a message needs the lists of a server: a call names its server, and must not wait for the others. */
-function concerns(message: GatewayMessage, { prefix }: Upstream, own: Definition): boolean {
+function concerns(message: GatewayMessage, { name: server, prefix }: Upstream, own: Definition): boolean {
   const { name } = targetOf(message)
   switch (message.method) {
     case 'ping':
@@ -217,6 +253,10 @@ function concerns(message: GatewayMessage, { prefix }: Upstream, own: Definition
       return false
     case 'tools/call':
       return typeof name === 'string' && !own.tools.has(name) && name.startsWith(prefix)
+    case 'tasks/get':
+    case 'tasks/update':
+    case 'tasks/cancel':
+      return taskServerOf(message) === server
     case 'prompts/get':
     case 'completion/complete':
       return typeof name !== 'string' || (!own.prompts.declared.has(name) && name.startsWith(prefix))

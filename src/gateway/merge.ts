@@ -1,4 +1,5 @@
 /** The definition of a server with the items of the servers behind it. The server's own items come first and win. */
+import { findStarted, TASKS_EXTENSION, type Task } from '../client/task.ts'
 import { asStandard } from '../client/tools.ts'
 import type { Definition } from '../definition/compile.ts'
 import type { CompiledTool } from '../definition/compiled-tool.ts'
@@ -13,11 +14,16 @@ import type { JsonSchema } from '../definition/schema.ts'
 import type { Tool } from '../definition/tool.ts'
 import { compileUriTemplate } from '../definition/uri-template.ts'
 import type { Context } from '../request/context.ts'
+import { isDeclared } from '../request/declared-tasks.ts'
+import type { GatewayHost } from '../request/gateway-support.ts'
+import type { StartedTask } from '../request/method-result.ts'
 import type { ReportError } from '../request/options.ts'
 import { findResource } from '../request/resources.ts'
 import { toCallerResult } from './failure.ts'
-import { areScopes, type GatewayItem } from './options.ts'
-import { relay } from './relay.ts'
+import type { GatewayItem } from './options.ts'
+import { type RelayOptions, relay } from './relay.ts'
+import { scopesOf } from './scopes.ts'
+import { toHandle } from './tasks.ts'
 import type { Lists, Upstream } from './upstream.ts'
 
 export interface Source {
@@ -44,13 +50,16 @@ interface Merging {
   readonly templates: Map<string, CompiledTemplateResource>
   readonly prompts: Map<string, CompiledPrompt>
   readonly reportError: ReportError
+  readonly sealFor: SealFor
   readonly leaveOut: LeaveOut
 }
+
+type SealFor = GatewayHost['asking']['sealFor']
 
 export function mergeDefinitions(
   own: Definition,
   sources: readonly Source[],
-  reportError: ReportError,
+  { reportError, asking }: GatewayHost,
   leaveOut: LeaveOut,
 ): Definition {
   const merging: Merging = {
@@ -59,6 +68,7 @@ export function mergeDefinitions(
     templates: new Map(own.resources.templates.map((one) => [one.resourceTemplate.uriTemplate, one])),
     prompts: new Map(own.prompts.declared),
     reportError,
+    sealFor: asking.sealFor,
     leaveOut,
   }
   for (const { upstream, lists } of sources) if (lists !== undefined) addServer(merging, upstream, lists)
@@ -82,7 +92,9 @@ export function mergeDefinitions(
 
 function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
   const { reportError } = merging
-  const relayed = { upstream, prior: lists.prior, reportError }
+  const isOffered = lists.capabilities.extensions?.[TASKS_EXTENSION] !== undefined
+  const sealFor = 'url' in upstream.server && isOffered ? merging.sealFor : undefined
+  const relayed = { upstream, prior: lists.prior, reportError, sealFor }
   const completes = lists.capabilities.completions !== undefined
   const canSubscribe = (): boolean => lists.capabilities.resources?.subscribe === true
   const served = <Config extends object>(config: Config): Config => {
@@ -148,7 +160,15 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
   }
 }
 
-type Relayed = Omit<Parameters<typeof relay>[2], 'mayRerun'>
+type Relayed = Omit<RelayOptions, 'mayRerun' | 'allowsTask'> & {
+  /** Undefined if the server has no tasks. */
+  readonly sealFor: SealFor | undefined
+}
+
+/** The call has become a task. */
+interface Started {
+  readonly started: Task
+}
 
 function toTool(name: string, tool: Tool, relayed: Relayed) {
   const { title, description, inputSchema, outputSchema, annotations, icons, _meta } = tool
@@ -167,18 +187,25 @@ function toTool(name: string, tool: Tool, relayed: Relayed) {
       ...(icons !== undefined && { icons }),
       ...(_meta !== undefined && { _meta }),
     },
-    execute: async (input: object | undefined, context: unknown): Promise<CallToolResult> => {
+    execute: async (input: object | undefined, context: Context): Promise<CallToolResult | StartedTask> => {
+      const seal = isDeclared(context) ? relayed.sealFor?.(context.env) : undefined
       try {
-        return await relay<CallToolResult>(
+        const result = await relay<CallToolResult | Started>(
           'tools/call',
-          context as Context,
-          { ...relayed, mayRerun: rerun },
-          async (client, options, params) =>
-            (await client.callTool(
-              { name: tool.name, arguments: { ...input }, ...params },
-              { ...options, toolDefinition: toolDefinition as never },
-            )) as CallToolResult,
+          context,
+          { ...relayed, mayRerun: rerun, allowsTask: seal !== undefined },
+          async (client, options, params) => {
+            const given = { name: tool.name, arguments: { ...input }, ...params }
+            const settings = { ...options, toolDefinition: toolDefinition as never }
+            return (await client.callTool(given, settings).catch((error: unknown) => {
+              const started = findStarted(error)
+              if (started === undefined) throw error
+              return { started }
+            })) as CallToolResult | Started
+          },
         )
+        if (!('started' in result)) return result
+        return await toHandle(result.started as Task, name, relayed.upstream, context, seal!)
       } catch (error) {
         if (isA(error, ProtocolError)) return toCallerResult(error)
         throw error
@@ -260,13 +287,4 @@ function completersOf(names: readonly string[], ref: Reference, relayed: Relayed
     }
   }
   return Object.fromEntries(names.map((name) => [name, completer(name)]))
-}
-
-/** @throws TypeError for a function that returns something else: the item is left out, since nobody can tell who may use it. */
-export function scopesOf({ server }: Upstream, item: GatewayItem): { scopes?: readonly string[] } {
-  const scopes: unknown = typeof server.scopes === 'function' ? server.scopes(item) : server.scopes
-  if (scopes === undefined) return {}
-  if (isA(scopes, Promise)) scopes.catch(() => {})
-  if (!areScopes(scopes)) throw new TypeError('"scopes" returned something that is not a list of strings')
-  return { scopes }
 }

@@ -17,6 +17,8 @@ export interface RelayOptions {
   readonly reportError: ReportError
   /** Whether a legacy server may ask although its call then runs again from its start. */
   readonly mayRerun: boolean
+  /** Whether the call may become a task of the server behind. */
+  readonly allowsTask?: boolean
 }
 
 /** What a client says in a later round. */
@@ -63,7 +65,7 @@ export async function relay<Result extends object>(
       credentials,
       capabilitiesFor(context, asks),
       options.prior,
-      { ...logsTo(context, upstream.name), ...stream?.config },
+      { ...logsTo(context, upstream.name), ...stream?.config, ...(options.allowsTask && { tasks: true }) },
     )
     if (stream !== undefined) connection.onElicitation((params) => context.elicit(params as never) as never)
     // A call that waits for its user never gets to the end of this function.
@@ -110,17 +112,24 @@ const canElicit = (context: Context): boolean => context.can('elicitation.form')
 
 type Asks = RelayOptions & { readonly canAskLive: boolean }
 
-const mayAsk = ({ canAskLive, mayRerun }: Asks): boolean => canAskLive || mayRerun
+const mayAsk = ({ canAskLive, mayRerun }: Pick<Asks, 'canAskLive' | 'mayRerun'>): boolean =>
+  canAskLive || mayRerun
 
-const isLegacy = ({ prior }: RelayOptions): boolean => prior?.kind === 'legacy'
+const isLegacy = ({ prior }: Pick<RelayOptions, 'prior'>): boolean => prior?.kind === 'legacy'
 
 /** What the server is told about its client: what the caller's own client declared, since that one answers. */
-function capabilitiesFor(context: Context, asks: Asks): ClientCapabilities {
+export function capabilitiesFor(
+  context: Context,
+  asks: Pick<Asks, 'prior' | 'canAskLive' | 'mayRerun'>,
+): ClientCapabilities {
   // The official types of capabilities allow only JSON, which these have been parsed from.
   return declaredFor(context, asks) as ClientCapabilities
 }
 
-function declaredFor(context: Context, asks: Asks): Context['clientCapabilities'] {
+function declaredFor(
+  context: Context,
+  asks: Pick<Asks, 'prior' | 'canAskLive' | 'mayRerun'>,
+): Context['clientCapabilities'] {
   const { clientCapabilities, era } = context
   const { elicitation, sampling, roots } = clientCapabilities
   if (isLegacy(asks))
@@ -187,7 +196,7 @@ function logsTo(context: Context, server: string): Partial<ServerConfig> {
 }
 
 /** The result without the protocol's own keys, which describe the server behind, and without the one that only this server may set. */
-function withoutProtocol<Result extends object>(result: Result): Result {
+export function withoutProtocol<Result extends object>(result: Result): Result {
   const {
     _meta,
     resultType: _,

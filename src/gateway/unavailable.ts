@@ -2,12 +2,10 @@
 import { MCPClientError } from '../client/errors.ts'
 import type { Definition } from '../definition/compile.ts'
 import { compileTool } from '../definition/compiled-tool.ts'
-import { textOf } from '../definition/error-text.ts'
-import { warn } from '../definition/json-line.ts'
-import type { GatewayCaller, GatewayMessage } from '../request/gateway-support.ts'
+import type { GatewayMessage } from '../request/gateway-support.ts'
 import { toCallerError, toCallerResult } from './failure.ts'
-import { scopesOf } from './merge.ts'
 import type { GatewayItem } from './options.ts'
+import { guardOfUnknown } from './scopes.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What a message names: itself, or in its reference if it asks for completions. */
@@ -72,29 +70,4 @@ export function withUnavailable(
   if (guard === undefined) return merged
   const resource = { resource: { uri, name: uri }, json: '', config: { uri, ...guard, read: fail } }
   return { ...merged, resources: { ...resources, fixed: new Map([...resources.fixed, [uri, resource]]) } }
-}
-
-/** Needed by a caller without identity for what a function of scopes has not seen. It is in no token, and in no message. */
-const UNKNOWN = 'mayfly:unknown'
-
-/**
- * The scopes for what may be any of the items: all that are needed for one of them. Undefined if they cannot be determined: the item is
- * left out.
- */
-export function guardOfUnknown(
-  upstream: Upstream,
-  items: readonly GatewayItem[],
-  { auth }: GatewayCaller,
-): { readonly scopes?: readonly string[] } | undefined {
-  let needed: readonly string[] = []
-  try {
-    needed = [...new Set(items.flatMap((item) => scopesOf(upstream, item).scopes ?? []))]
-  } catch (error) {
-    warn(
-      `"scopes" of the server "${upstream.name}", which does not answer, failed without its lists: ${textOf(error)}`,
-    )
-    if (auth !== undefined) return undefined
-  }
-  const isOpen = needed.length === 0 && (auth !== undefined || typeof upstream.server.scopes !== 'function')
-  return isOpen ? {} : { scopes: needed.length > 0 ? needed : [UNKNOWN] }
 }

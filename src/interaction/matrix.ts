@@ -26,6 +26,8 @@ export interface Conditions {
   /** Whether the request came in a session or on stdio. */
   readonly hasSession: boolean
   readonly hasTasks: boolean
+  /** Whether calls of servers behind a gateway may become tasks. */
+  readonly relaysTasks?: boolean
 }
 
 export type Need = 'streaming' | 'bus' | 'subscriptions' | 'secret' | 'rendezvous' | 'tasks' | 'client'
@@ -238,6 +240,7 @@ export function advertise(
     ...(offers.hasResources && { resources: { ...listChanged('resources.listChanged'), ...subscribe } }),
     ...(offers.hasCompletions && { completions: {} }),
     ...(availability('logging', conditions).available && { logging: {} }),
-    ...(conditions.hasTasks && conditions.era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } }),
+    ...((conditions.hasTasks || conditions.relaysTasks) &&
+      conditions.era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } }),
   }
 }

@@ -31,9 +31,12 @@ export function conditionsOf(
     asking,
     subscriptions,
     tasks,
-  }: Pick<EngineOptions, 'bus' | 'asking' | 'subscriptions'> & Partial<Pick<EngineOptions, 'tasks'>>,
+    gateway,
+  }: Pick<EngineOptions, 'bus' | 'asking' | 'subscriptions'> &
+    Partial<Pick<EngineOptions, 'tasks' | 'gateway'>>,
 ): Conditions {
   const { session, env, isLongLived } = incoming.platform
+  const hasSecret = asking.sealFor(env) !== undefined
   return {
     era,
     protocolVersion,
@@ -41,10 +44,11 @@ export function conditionsOf(
     canStream: canStream(incoming),
     hasBus: bus === undefined ? isLongLived === true : bus !== false,
     hasSubscriptions: subscriptions !== undefined,
-    hasSecret: asking.sealFor(env) !== undefined,
+    hasSecret,
     hasRendezvous: asking.rendezvousFor(env) !== undefined,
     legacyPolicy: asking.legacyPolicy,
     hasSession: session !== undefined,
     hasTasks: tasks !== undefined,
+    relaysTasks: hasSecret && gateway?.relaysTasks === true,
   }
 }

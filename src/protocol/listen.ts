@@ -77,22 +77,9 @@ export function createListen(options: EngineOptions): Listen {
       return new Response(acknowledged + sseEvent(ended), { headers })
     }
     const texts = { acknowledged, ended: sseEvent(ended), meta, translate: options.tasks?.translate }
-    const { gateway } = options
-    const joinAll: typeof feed.join = async (listener) => {
-      const leave = await feed.join(listener)
-      const end = await gateway!.follow(
-        wanted.keys(),
-        definition,
-        toGatewayMessage(call, incoming),
-        options,
-        listener,
-      )
-      return () => {
-        leave()
-        end()
-      }
-    }
-    const reply = await open(wanted, texts, incoming, gateway === undefined ? feed.join : joinAll)
+    const message = toGatewayMessage(call, incoming)
+    const join = options.gateway?.join(feed.join, wanted.keys(), definition, message, options)
+    const reply = await open(wanted, texts, incoming, join)
     // Also reports tasks that changed just before.
     for (const uri of tasks?.uris ?? []) void options.publish({ type: 'resourceUpdated', uri })
     return reply

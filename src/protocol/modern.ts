@@ -74,7 +74,9 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       )
     }
     const entry =
-      findMethod(method, 'modern', definitionOf(incoming, options)) ?? options.tasks?.method(method)
+      findMethod(method, 'modern', definitionOf(incoming, options)) ??
+      options.gateway?.taskMethod(method, params, options) ??
+      options.tasks?.method(method)
     if (entry === undefined)
       throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`, undefined, {
         status: 404,

@@ -4,6 +4,9 @@ import type { Definition } from '../definition/compile.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Key } from '../events/coalesced-changes.ts'
+import type { Feed } from '../events/feed.ts'
+import type { Seal } from '../interaction/seal.ts'
+import type { TaskMethod } from './task-method.ts'
 
 /** The caller of a request, for the credentials of the servers behind. */
 export interface GatewayCaller {
@@ -28,6 +31,10 @@ export interface GatewayMessage {
 export interface GatewayHost {
   readonly reportError: (error: unknown, facts: { readonly [name: string]: unknown }) => void
   readonly publish: (event: ChangeEvent) => Promise<void>
+  /** The seal for the handles of tasks; undefined without a secret. */
+  readonly asking: { readonly sealFor: (env: unknown) => Seal | undefined }
+  /** The server's own tasks. */
+  readonly tasks: object | undefined
 }
 
 /** Created by `gateway`. */
@@ -37,16 +44,24 @@ export interface GatewaySupport {
   /** The definition for one message: the server's own items and those of the servers behind it. Never rejects. */
   definitionFor(own: Definition, message: GatewayMessage, host: GatewayHost): Promise<Definition>
   /**
-   * Calls `listener` for changes behind that the caller of a message may hear, with the credentials of that caller. `wanted`: URIs, and
-   * lists by their index in `FLAGS`. Resolves with a function that ends it, once the servers were asked or take too long. Never rejects.
+   * Also joins the changes behind that the caller of a message may know, with the credentials of that caller. `wanted`: URIs, and lists by
+   * their index in `FLAGS`. Waits for the servers, but not for long.
    */
-  follow(
+  join(
+    feed: Feed['join'],
     wanted: Iterable<Key>,
     definition: Definition,
     message: GatewayMessage,
     host: GatewayHost,
-    listener: (event: ChangeEvent) => void,
-  ): Promise<() => void>
+  ): Feed['join']
+  /** Whether calls of servers behind may become tasks, if there is a seal for their handles. */
+  readonly relaysTasks: boolean
+  /** A method of a task of a server behind; undefined for another method, and for a task that is not of one. */
+  taskMethod(
+    method: string,
+    params: { readonly [name: string]: unknown },
+    host: GatewayHost,
+  ): TaskMethod | undefined
   /** Called when the server closes. */
   close(): Promise<void>
 }

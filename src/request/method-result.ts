@@ -39,3 +39,13 @@ export function inputRequired({
   const members = toMembers({ inputRequests, ...(requestState !== undefined && { requestState }) })
   return { members, type: 'input_required' }
 }
+
+/** What a tool returns whose call goes on as a task of a server behind this one. */
+export class StartedTask {
+  /** The extension's `Task`. */
+  readonly task: object
+
+  constructor(task: object) {
+    this.task = task
+  }
+}

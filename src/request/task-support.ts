@@ -8,8 +8,7 @@ import type { Access } from './access.ts'
 import type { Context } from './context.ts'
 import type { MethodResult } from './method-result.ts'
 import type { ServerOptions } from './options.ts'
-import type { Params } from './params.ts'
-import type { RequestScope } from './request-server.ts'
+import type { TaskMethod } from './task-method.ts'
 
 /** The type of `server.tasks`. */
 export interface TaskControls {
@@ -63,11 +62,6 @@ export interface TaskSupport extends TaskControls {
   hides(tool: CompiledTool, client: Pick<TaskListener, 'era' | 'clientCapabilities'>): boolean
   /** Tools that clients without the extension need. */
   tools(defined: Iterable<AnyTool>): { readonly [name: string]: AnyTool }
-}
-
-export interface TaskMethod {
-  readonly run: (scope: RequestScope, params: Params) => MethodResult | Promise<MethodResult>
-  readonly caching?: undefined
 }
 
 /** The prefix of a task's URI, which is only used on the bus. */

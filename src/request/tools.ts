@@ -13,7 +13,7 @@ import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import { CONTINUE } from '../interaction/legacy-policy.ts'
 import type { Context } from './context.ts'
-import { type MethodResult, toMethodResult } from './method-result.ts'
+import { type MethodResult, StartedTask, toMethodResult } from './method-result.ts'
 import type { ReportError } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
@@ -149,6 +149,7 @@ function execute(
       const again = () => source.execute!(validation.value, context)
       return context.askReturned(output).then(again).then(finish)
     }
+    if (output instanceof StartedTask) return { ...toMethodResult(output.task), type: 'task' }
     const write = (result: CallToolResult): MethodResult => {
       if (result.isError !== true) tellHooks(tool, { output }, context, reportError)
       return toMethodResult(result)

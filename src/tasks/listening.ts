@@ -1,8 +1,8 @@
 /** `notifications/tasks` on `subscriptions/listen`: each contains the task as `tasks/get` returns it at that time. */
 import { invalidParams } from '../definition/protocol-error.ts'
+import { requireDeclared } from '../request/declared-tasks.ts'
 import { principalOf } from '../request/principal.ts'
 import { TASK_URI, type TaskSupport } from '../request/task-support.ts'
-import { requireDeclared } from './declared.ts'
 import { mayUse } from './methods.ts'
 import { describeDetails } from './record.ts'
 import type { TaskRuns } from './runs.ts'

@@ -3,9 +3,9 @@
  * `io.modelcontextprotocol/tasks` (SEP-2663).
  */
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
+import { isDeclared } from '../request/declared-tasks.ts'
 import type { SlicePlatform, TaskSupport } from '../request/task-support.ts'
 import { createCall } from './call.ts'
-import { isDeclared } from './declared.ts'
 import { asInboxError, notified } from './inbox.ts'
 import { createListening } from './listening.ts'
 import { createMethods } from './methods.ts'

@@ -149,7 +149,9 @@ export const BOUNDS: readonly Bound[] = [
       'src/gateway/merge.ts': 'addServer.add.compile',
       'src/request/gateway-support.ts':
         'GatewayHost.publish GatewaySupport.close GatewaySupport.definitionFor',
-      'src/gateway/upstream.ts': 'Relayed.close',
+      'src/gateway/follow.ts': 'followServers',
+      'src/gateway/tasks.ts': 'METHODS createTaskMethod.priorFor',
+      'src/gateway/upstream.ts': 'Relayed.close follow.end',
       'adapters/_bus/ask.ts': 'Ask Ask.command',
       'adapters/_bus/wire-bus.ts': 'Wire.send',
       'adapters/_cloudflare/socket-subscription.ts': 'SubscriptionOptions.connect',

@@ -3,7 +3,7 @@
  */
 import { missingCapabilityError } from '../interaction/capabilities.ts'
 import { TASKS_EXTENSION } from '../interaction/matrix.ts'
-import type { TaskListener } from '../request/task-support.ts'
+import type { TaskListener } from './task-support.ts'
 
 type Client = Pick<TaskListener, 'era' | 'clientCapabilities'>
 
