@@ -110,11 +110,11 @@ export function toClientError(
 }
 
 /** Runtimes print the stack of a `cause` unchanged, and it begins with the message, which may come from the server. */
-function makeStackPrintable(error: unknown, depth = 0): void {
-  if (!isA(error, Error) || depth > 4) return
-  const message = textOf(error)
-  const stack = stackOf(error)
-  if (stack !== undefined) {
+function makeStackPrintable(thrown: unknown): void {
+  for (const error of errorsIn(thrown)) {
+    const message = textOf(error)
+    const stack = stackOf(error)
+    if (stack === undefined) continue
     const safe = printableLines(stack.replace(message, () => printable(message)))
     try {
       Reflect.defineProperty(error, 'stack', { value: safe, configurable: true, writable: true })
@@ -122,20 +122,30 @@ function makeStackPrintable(error: unknown, depth = 0): void {
       // It cannot be changed.
     }
   }
-  for (const inner of innerOf(error)) makeStackPrintable(inner, depth + 1)
 }
 
 type Known = MCPClientError | ResponseTooLarge | SignInRefused
 
 /** Finds an error of this client, wherever the official client put it. A server cannot forge one, since it sends only JSON. */
-function findKnown(error: unknown, depth = 0): Known | undefined {
-  if (isA(error, MCPClientError) || isA(error, ResponseTooLarge) || isA(error, SignInRefused)) return error
-  if (!isA(error, Error) || depth > 4) return undefined
-  for (const inner of innerOf(error)) {
-    const known = findKnown(inner, depth + 1)
-    if (known !== undefined) return known
-  }
+function findKnown(thrown: unknown): Known | undefined {
+  for (const error of errorsIn(thrown))
+    if (isA(error, MCPClientError) || isA(error, ResponseTooLarge) || isA(error, SignInRefused)) return error
   return undefined
+}
+
+/** Maximum errors within one that are looked at. */
+const MAX_INNER = 100
+
+/** An error and those within it, each once: an error may be its own cause. */
+function errorsIn(thrown: unknown): readonly Error[] {
+  const found = new Set<Error>()
+  const search = (error: unknown, depth: number): void => {
+    if (!isA(error, Error) || found.has(error) || depth > 4 || found.size >= MAX_INNER) return
+    found.add(error)
+    for (const inner of innerOf(error)) search(inner, depth + 1)
+  }
+  search(thrown, 0)
+  return [...found]
 }
 
 function listOf(errors: unknown): readonly unknown[] {

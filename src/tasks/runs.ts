@@ -1,5 +1,5 @@
 /** Runs the tasks of one server: schedules them, and holds what their runs share. */
-import { isThenable } from '../definition/hook.ts'
+import { callHook, isThenable } from '../definition/hook.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Context } from '../request/context.ts'
 import type { ServerOptions } from '../request/options.ts'
@@ -51,7 +51,7 @@ export function createTaskRuns(options: TasksOptions & { readonly store: TaskSto
     run,
     close() {
       isClosed = true
-      runner?.close?.()
+      callHook(() => runner?.close?.(), report)
       for (const one of running.values()) one.stop()
     },
     kick(task, context) {

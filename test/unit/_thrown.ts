@@ -1,6 +1,7 @@
-/** What user code may throw, and a console that looks at it as that of Node does. */
+/** What user code may throw: values that say nothing, or that cannot be looked at; and a console that looks at it as that of Node does. */
 import { format } from 'node:util'
-import { type MockInstance, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, type MockInstance, vi } from 'vitest'
+import { textOf } from '../../src/definition/error-text.ts'
 import { ProtocolError } from '../../src/index.ts'
 
 /** Silences the console, which still throws for what it cannot print. */
@@ -59,4 +60,48 @@ export const VALUES: { readonly [what: string]: () => unknown } = {
   'an Error with a closed cause': () => new Error('said', { cause: closed(new Error('said')) }),
   'a thenable': () => thenable(throwing),
   'a thenable that never settles': () => thenable(() => {}),
+  'an Error with a cause that is its own cause': () => {
+    const inner = new Error('inner')
+    const error = new Error('said', { cause: inner })
+    inner.cause = error
+    return error
+  },
+  'an AggregateError of itself, many times': () => {
+    const error = new AggregateError([], 'said')
+    error.errors = Array.from({ length: 100 }, () => error)
+    return error
+  },
+  'an Error with a message of 1 MB': () => new Error('\u001b'.repeat(2 ** 20)),
+}
+
+export type Fail = () => never
+
+/** Throws a value of `VALUES`, or rejects with it. */
+export function failing(make: () => unknown, how: 'throws' | 'rejects'): Fail {
+  return (() => {
+    const value = make()
+    if (how === 'throws') throw value
+    return Promise.reject(value)
+  }) as Fail
+}
+
+/** What ended in no handler while a test ran: it would end the process. */
+export function escapedErrors(): unknown[] {
+  const escaped: unknown[] = []
+  const note = (error: unknown): void => {
+    escaped.push(textOf(error))
+  }
+  afterEach(() => {
+    vi.restoreAllMocks()
+    escaped.length = 0
+  })
+  beforeAll(() => {
+    process.on('unhandledRejection', note)
+    process.on('uncaughtException', note)
+  })
+  afterAll(() => {
+    process.off('unhandledRejection', note)
+    process.off('uncaughtException', note)
+  })
+  return escaped
 }

@@ -1,9 +1,8 @@
 /** Code of a user may throw anything, at any place: each request still gets one answer, and the process goes on. */
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { McpServer as McpServerV2 } from '@modelcontextprotocol/server'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
-import { textOf } from '../../src/definition/error-text.ts'
 import { fromNode } from '../../src/from-node.ts'
 import {
   createMemoryBus,
@@ -18,9 +17,8 @@ import { createSession } from '../../src/protocol/session.ts'
 import { fromSdk } from '../../src/sdk.ts'
 import { createMemoryTasks } from '../../src/tasks.ts'
 import { createServer, legacyRequest, modernRequest, post, readAnswer } from './_client.ts'
-import { printsLikeNode, VALUES } from './_thrown.ts'
+import { escapedErrors, type Fail, failing, printsLikeNode, VALUES } from './_thrown.ts'
 
-type Fail = () => never
 type Call = readonly [method: string, params?: { readonly [name: string]: unknown }]
 
 const say = createTool({ id: 'say', execute: () => 'said' })
@@ -224,31 +222,14 @@ const ENTRIES: { readonly [entry: string]: (server: Server, call: Call) => Promi
   'a session, stdio': inSession,
 }
 
-const escaped: unknown[] = []
-const note = (error: unknown): void => {
-  escaped.push(textOf(error))
-}
-afterEach(() => {
-  vi.restoreAllMocks()
-  escaped.length = 0
-})
-beforeAll(() => {
-  process.on('unhandledRejection', note)
-})
-afterAll(() => {
-  process.off('unhandledRejection', note)
-})
+const escaped = escapedErrors()
 
 describe.each(Object.entries(ENTRIES))('%s', (_entry, send) => {
   it.each(Object.entries(PLACES))('%s may throw anything, or reject with it', async (place, where) => {
     printsLikeNode()
     for (const [what, make] of Object.entries(VALUES)) {
-      for (const how of SYNC.has(place) ? ['throws'] : ['throws', 'rejects']) {
-        const fail = (() => {
-          const value = make()
-          if (how === 'throws') throw value
-          return Promise.reject(value)
-        }) as Fail
+      for (const how of SYNC.has(place) ? (['throws'] as const) : (['throws', 'rejects'] as const)) {
+        const fail = failing(make, how)
         const [config, ask] = where(fail)
         const answer = await send(createServer(config), ask)
         await new Promise((resolve) => setImmediate(resolve))
