@@ -37,15 +37,21 @@ export interface Reading<Value> {
   readonly waitMs: number
 }
 
+/** Milliseconds for which a changed value is waited for: a server that says so often must not delay the others. */
+const RENEWAL_WAIT_MS = 2000
+
 interface Entry<Value> {
   readonly key: string
-  /** Whether the server said that it has changed: a reader who was told waits for the next value. */
-  isOutdated: boolean
+  /** How often the server said that it has changed, and how many of these changes the value has seen. */
+  changes: number
+  seen: number
   value: Value | undefined
   loadedAt: number
   failedAt: number | undefined
   /** The attempt that is running. It may never settle where the platform drops what an ended request began. */
-  loading: { readonly promise: Promise<Value | undefined>; readonly since: number } | undefined
+  loading:
+    | { readonly promise: Promise<Value | undefined>; readonly since: number; readonly changes: number }
+    | undefined
   /** Removes it from the cache. */
   readonly forget: Forget
 }
@@ -61,34 +67,39 @@ export class ListCache<Value extends Sized> {
   /** The value, or undefined if there is none yet: the server failed, or did not answer in time. Never rejects. */
   async read(key: string, reading: Reading<Value>): Promise<Value | undefined> {
     const entry = this.#entry(key)
-    const now = Date.now()
-    const isFresh =
-      entry.value !== undefined && !entry.isOutdated && now - entry.loadedAt < this.#options.ttlMs
-    if (isFresh) return entry.value
-    // Only the first attempt is waited for: a server that is down must not delay the others.
-    const isAwaited = (entry.value === undefined || entry.isOutdated) && entry.failedAt === undefined
-    const mayTry = entry.failedAt === undefined || now - entry.failedAt >= this.#options.retryMs
-    const isRunning = entry.loading !== undefined && now - entry.loading.since < this.#options.timeoutMs
-    if (mayTry && !isRunning) this.#load(entry, now, reading)
-    if (!isAwaited || entry.loading === undefined) return entry.value
-    return withTimeout(entry.loading.promise, reading.waitMs, 'server').catch(() => entry.value)
+    // What was being read may be older than a change: then it is read once more.
+    for (let turn = 0; turn < 2; turn++) {
+      const now = Date.now()
+      const isOutdated = entry.seen < entry.changes
+      const { value } = entry
+      if (value !== undefined && !isOutdated && now - entry.loadedAt < this.#options.ttlMs) return value
+      // Only the first attempt is waited for: a server that is down must not delay the others.
+      const isAwaited = (value === undefined || isOutdated) && entry.failedAt === undefined
+      const mayTry = entry.failedAt === undefined || now - entry.failedAt >= this.#options.retryMs
+      const isRunning = entry.loading !== undefined && now - entry.loading.since < this.#options.timeoutMs
+      if (mayTry && !isRunning) this.#load(entry, now, reading)
+      const { loading } = entry
+      if (!isAwaited || loading === undefined) return value
+      const waitMs = value === undefined ? reading.waitMs : Math.min(reading.waitMs, RENEWAL_WAIT_MS)
+      const found = await withTimeout(loading.promise, waitMs, 'server').catch(() => entry.value)
+      if (loading.changes >= entry.changes) return found
+    }
+    return entry.value
   }
 
-  /** The value has changed at its source. */
+  /** The value has changed at its source: whoever was told waits for the next one. */
   expire(key: string): void {
     const entry = this.#entries.get(key)
-    if (entry === undefined) return
-    entry.isOutdated = true
-    // What is being read may be older than the change.
-    entry.loading = undefined
+    if (entry !== undefined) entry.changes++
   }
 
   #load(entry: Entry<Value>, since: number, { load, waitUntil, onFailed }: Reading<Value>): void {
+    const { changes } = entry
     const attempt = async (): Promise<Value | undefined> => {
       try {
-        entry.isOutdated = false
         const value = await load(entry.value)
         entry.loadedAt = Date.now()
+        entry.seen = changes
         entry.failedAt = undefined
         this.#keep(entry, value)
         return value
@@ -100,7 +111,7 @@ export class ListCache<Value extends Sized> {
         if (entry.loading === loading) entry.loading = undefined
       }
     }
-    const loading = { promise: attempt(), since }
+    const loading = { promise: attempt(), since, changes }
     entry.loading = loading
     waitUntil(loading.promise)
   }
@@ -131,7 +142,8 @@ export class ListCache<Value extends Sized> {
     const forget = (): void => void this.#entries.delete(key)
     return {
       key,
-      isOutdated: false,
+      changes: 0,
+      seen: 0,
       value: undefined,
       loadedAt: 0,
       failedAt: undefined,

@@ -1,0 +1,173 @@
+/** A hostile server behind a gateway delays no other, fills no memory, and reaches nobody else. */
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createBudget } from '../../../src/gateway/byte-budget.ts'
+import { ListCache } from '../../../src/gateway/list-cache.ts'
+import { gateway } from '../../../src/gateway.ts'
+import { MCPServer } from '../../../src/index.ts'
+import { answerOf, modernRequest } from '../../property/_client.ts'
+import { startMayfly } from '../client/_servers.ts'
+import { add } from './_servers.ts'
+
+const P = 'io.modelcontextprotocol/'
+const DISCOVERED = {
+  resultType: 'complete',
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: { listChanged: true } },
+  ttlMs: 0,
+  cacheScope: 'private',
+  _meta: { [`${P}serverInfo`]: { name: 'e', version: '1' } },
+}
+
+/** A server that answers `tools/list` with `answer`, and how many of its connections are open. */
+async function startHostile(answer: (res: ServerResponse, id: unknown) => void) {
+  const open = new Set<unknown>()
+  const http = createServer(async (req, res) => {
+    let body = ''
+    for await (const chunk of req) body += chunk
+    const { id, method } = JSON.parse(body || '{}')
+    open.add(res)
+    res.on('close', () => open.delete(res))
+    if (method === 'tools/list') return answer(res, id)
+    res.setHeader('content-type', 'application/json')
+    res.end(JSON.stringify({ jsonrpc: '2.0', id, result: DISCOVERED }))
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    http.closeAllConnections()
+    await new Promise((resolve) => http.close(resolve))
+  })
+  return { open, port: (http.address() as AddressInfo).port }
+}
+
+const json = (res: ServerResponse, text: string): void => {
+  res.setHeader('content-type', 'application/json')
+  res.end(text)
+}
+const listed = (id: unknown, tools: string): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":${tools}}}`
+const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+
+const drip = (res: ServerResponse, text: string): void => {
+  const timer = setInterval(() => res.write(text), 20)
+  res.on('close', () => clearInterval(timer))
+}
+
+describe.each<[string, (res: ServerResponse, id: unknown) => void]>([
+  [
+    'a list that is nested 100 000 levels',
+    (res, id) =>
+      json(res, listed(id, `[{"name":"x","inputSchema":{"type":"object","x":${nested(100_000)}}}]`)),
+  ],
+  ['a list of 20 MB', (res, id) => json(res, listed(id, `[{"name":"${'x'.repeat(20_000_000)}"}]`))],
+  [
+    'a million tools',
+    (res, id) =>
+      json(
+        res,
+        listed(id, `[${'{"name":"x"},'.repeat(300_000)}{"name":"x","inputSchema":{"type":"object"}}]`),
+      ),
+  ],
+  [
+    'an endless stream of events',
+    (res) => {
+      res.setHeader('content-type', 'text/event-stream')
+      drip(res, ': more\n\n')
+    },
+  ],
+  [
+    'a body that drips',
+    (res) => {
+      res.setHeader('content-type', 'application/json')
+      drip(res, ' ')
+    },
+  ],
+])('%s', (_what, answer) => {
+  it('harms no other server, and its connection ends', async () => {
+    const evil = await startHostile(answer)
+    const front = new MCPServer({
+      id: 'front',
+      name: 'Front',
+      version: '1',
+      log: false,
+      onError: () => {},
+      gateway: gateway({
+        servers: {
+          evil: { url: `http://127.0.0.1:${evil.port}/mcp` },
+          good: { url: await startMayfly({ tools: { add } }) },
+        },
+        listTimeoutMs: 1500,
+      }),
+    })
+    const ask = async (method: string, params: object = {}) =>
+      answerOf(await front.fetch(modernRequest(method, { params: { ...params } })))
+    const { result } = await ask('tools/list')
+    const names = (result as { tools: { name: string }[] }).tools.map(({ name }) => name)
+    expect(names.filter((name) => name.startsWith('good_'))).toEqual(['good_add'])
+    expect(JSON.stringify(result).length).toBeLessThan(10_000)
+    expect((await ask('tools/call', { name: 'good_add', arguments: { a: 1, b: 2 } })).result).toMatchObject({
+      structuredContent: { sum: 3 },
+    })
+    await expect.poll(() => evil.open.size).toBe(0)
+  })
+})
+
+describe('a list that changes', () => {
+  const value = (version: number) => ({ version, bytes: 1, owner: undefined })
+  const create = () =>
+    new ListCache<ReturnType<typeof value>>({
+      ttlMs: 1_000_000,
+      retryMs: 1,
+      timeoutMs: 10_000,
+      maxEntries: 10,
+      budget: createBudget(1000),
+      onTooLarge: () => {},
+    })
+  const reading = (load: () => Promise<ReturnType<typeof value>>) => ({
+    load,
+    waitUntil: () => {},
+    onFailed: () => {},
+    waitMs: 10_000,
+  })
+
+  it('all who were told get the new one, also those who come while it is read', async () => {
+    const cache = create()
+    let version = 1
+    const load = vi.fn(async () => value(version))
+    await cache.read('k', reading(load))
+    version = 2
+    cache.expire('k')
+    const found = await Promise.all([1, 2, 3].map(() => cache.read('k', reading(load))))
+    expect(found.map((one) => one?.version)).toEqual([2, 2, 2])
+    expect(load).toHaveBeenCalledTimes(2)
+  })
+
+  it('a change while it is read: it is read once more, and not each time', async () => {
+    const cache = create()
+    let version = 0
+    const load = vi.fn(async () => {
+      const read = value(++version)
+      await Promise.resolve()
+      if (version < 100) cache.expire('k')
+      return read
+    })
+    expect((await cache.read('k', reading(load)))?.version).toBe(2)
+    expect(load).toHaveBeenCalledTimes(2)
+  })
+
+  it('a server that says so and does not answer delays its readers by two seconds', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const cache = create()
+    await cache.read(
+      'k',
+      reading(async () => value(1)),
+    )
+    cache.expire('k')
+    const never = reading(() => new Promise(() => {}))
+    const slow = cache.read('k', never)
+    await vi.advanceTimersByTimeAsync(2000)
+    expect((await slow)?.version).toBe(1)
+  })
+})
