@@ -87,7 +87,7 @@ export class ListCache<Value extends Sized> {
     return entry.value
   }
 
-  /** The value has changed at its source: whoever was told waits for the next one. */
+  /** The value has changed at its source: those who were told wait for the next one. */
   expire(key: string): void {
     const entry = this.#entries.get(key)
     if (entry !== undefined) entry.changes++
