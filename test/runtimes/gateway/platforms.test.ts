@@ -12,10 +12,14 @@ import { node } from '../../../deploy/targets/node/target.ts'
 import { supabase } from '../../../deploy/targets/supabase/target.ts'
 import { vercel, vercelEdge } from '../../../deploy/targets/vercel/target.ts'
 import { MCPClient } from '../../../src/client.ts'
-import { deadUrl, startMayfly, startSessionServer } from '../../unit/client/_servers.ts'
+import { createTool, MCPServer } from '../../../src/index.ts'
+import { createMemoryTasks } from '../../../src/tasks.ts'
+import { deadUrl, startFetchServer, startSessionServer } from '../../unit/client/_servers.ts'
 import { createBooking, SECRET, stock } from '../../unit/gateway/_servers.ts'
 import { serveArtefact } from '../_artefact.ts'
 import { CWD as LAMBDA } from '../lambda/_function.ts'
+
+const report = createTool({ id: 'report', task: 'required', execute: () => 'ready' })
 
 const ROOT = join(import.meta.dirname, '../../..')
 
@@ -24,7 +28,7 @@ const TTL_MS = 200
 /** The entry of a gateway in front of these addresses, as a user writes it. */
 const entry = (urls: { readonly [name: string]: string }): string => `
 import { gateway } from ${JSON.stringify(`${ROOT}/src/gateway.ts`)}
-import { createTool, MCPServer } from ${JSON.stringify(`${ROOT}/src/index.ts`)}
+import { createMemoryBus, createTool, MCPServer } from ${JSON.stringify(`${ROOT}/src/index.ts`)}
 
 const urls = ${JSON.stringify(urls)}
 
@@ -33,6 +37,7 @@ export default new MCPServer({
   version: '1.0.0',
   log: false,
   onError: () => {},
+  bus: createMemoryBus(),
   secret: ${JSON.stringify(SECRET)},
   tools: { own: createTool({ id: 'own', execute: () => 'mine' }) },
   gateway: gateway({
@@ -62,9 +67,17 @@ const TARGETS = [
 
 it.each(TARGETS)('a gateway on %s', async (_, target, cwd) => {
   const booking = createBooking()
-  const behind = { ...stock, tools: { ...stock.tools, book: booking.book }, secret: SECRET }
+  const shop = new MCPServer({
+    name: 'Shop',
+    version: '1.0.0',
+    log: false,
+    ...stock,
+    tools: { ...stock.tools, book: booking.book, report },
+    tasks: createMemoryTasks(),
+    secret: SECRET,
+  })
   const urls = {
-    shop: await startMayfly(behind),
+    shop: await startFetchServer(shop),
     v1: (await startSessionServer()).url,
     dead: await deadUrl(),
   }
@@ -105,6 +118,23 @@ it.each(TARGETS)('a gateway on %s', async (_, target, cwd) => {
     expect(await connect(url).callTool('front', 'v1_ask_on_its_stream')).toMatchObject({
       content: [{ text: 'accept: Ann' }],
     })
+  })
+
+  await check('passes tasks on', async () => {
+    const { task } = await connect(url).callTool('front', 'shop_report', {}, { task: 'handle' })
+    expect(task?.taskId).toMatch(/^shop:/)
+    expect(await connect(url).tasks.wait('front', task!.taskId)).toMatchObject({
+      content: [{ text: 'ready' }],
+    })
+  })
+
+  await check('passes changes on', async () => {
+    const client = connect(url)
+    const heard: string[] = []
+    client.resources.onUpdated('front', ({ uri }) => heard.push(uri))
+    await client.resources.subscribe('front', 'stock://all')
+    await shop.resources.notifyUpdated({ uri: 'stock://all' })
+    await expect.poll(() => heard, { timeout: 5000 }).toContain('stock://all')
   })
 
   await check('says which server is down', async () => {
