@@ -15,6 +15,7 @@ import { Connection, type Relay } from '../client/connection.ts'
 import { MCPClientError } from '../client/errors.ts'
 import { digest } from '../definition/digest.ts'
 import { isObject, isPlain } from '../definition/is-object.ts'
+import { printError } from '../definition/print-error.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Tool } from '../definition/tool.ts'
 import type { GatewayCaller } from '../request/gateway-support.ts'
@@ -202,7 +203,7 @@ export class Upstream {
   #open(
     config: ServerConfig,
     relay: Relay,
-    report: (error: MCPClientError) => void = ({ message }) => console.error(message),
+    report: (error: MCPClientError) => void = ({ message }) => printError(message),
   ) {
     return new Connection(this.name, config, {
       timeoutMs: this.#options.timeoutMs,
