@@ -9,6 +9,7 @@ import type { Admitted, Refusal } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import type { Access, Caller } from '../request/access.ts'
 import { parseHost, reachOf } from '../request/address.ts'
+import { NO_VARIABLES } from '../request/connection.ts'
 import { hasExpired } from '../request/expiry.ts'
 import type { ReportError } from '../request/options.ts'
 import { givenRequest, type RequestPlatform } from '../request/platform.ts'
@@ -40,6 +41,9 @@ export const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-co
 
 const PROXY_HEADERS = ['x-forwarded-for', 'forwarded', 'via']
 
+const VARIABLES_WARNING =
+  'MAYFLY_ALLOWED_HOSTS and MAYFLY_SECRET are ignored: only the serve() of an adapter reads variables. Use it, or set http.allowedHosts and secret.'
+
 const PROXY_WARNING =
   'Requests come through a proxy, so http.rateLimiter cannot tell callers without a token apart and counts them as one: set http.trustProxy if that proxy sets X-Forwarded-For.'
 
@@ -58,6 +62,16 @@ export function receive(request: Request, platform: RequestPlatform, reportError
       ...(request.headers.has('origin') && CORS_HEADERS),
       'x-request-id': sentRequestId(request) ?? requestId,
     },
+  }
+}
+
+/** Reports once if requests come from other machines without an adapter, which alone reads the variables of the process. */
+export function createVariablesWatch(reportError: ReportError): (received: Received) => void {
+  let hasWarned = false
+  return ({ platform: { env, loopback }, requestId }) => {
+    if (env !== NO_VARIABLES || loopback === true || hasWarned) return
+    hasWarned = true
+    reportError(new Error(VARIABLES_WARNING), { requestId })
   }
 }
 

@@ -11,7 +11,7 @@ import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { hasUrl, pathOf } from '../request/request-url.ts'
 import type { Sharing } from '../request/shares.ts'
-import { type Received, receive, SECURITY_HEADERS } from './admission.ts'
+import { createVariablesWatch, type Received, receive, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
 import type { LogSink } from './log.ts'
 import { createOtherMethods } from './other-methods.ts'
@@ -60,6 +60,7 @@ export function createApp(
   const recorder = createRecorder(options)
   const engine = createEngine(createCheckpoint(traffic, recorder))
   const checks = createRequestChecks(options, traffic)
+  const watchVariables = createVariablesWatch(options.reportError)
   const answerOtherMethod = createOtherMethods(description, options, traffic, checks.fail)
 
   const log = <Answer extends Reply>(answer: Answer, seen: Received | Admitted): Answer => {
@@ -80,6 +81,7 @@ export function createApp(
     async serve(request, platform) {
       try {
         const received = receive(request, platform, options.reportError)
+        watchVariables(received)
         const { method, headers } = request
         if (!hasUrl(request)) return toResponse(log(invalidTarget(received.headers), received))
         const isForSession =

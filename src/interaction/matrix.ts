@@ -152,7 +152,8 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
   },
   secret: {
     reason: 'No secret is configured.',
-    remedy: 'Set MAYFLY_SECRET (32 or more random characters) on this deployment.',
+    remedy:
+      'Set MAYFLY_SECRET (32 or more random characters) on this deployment, or `secret` if no adapter serves it.',
   },
   rendezvous: {
     reason: 'A legacy client can only be asked on an open connection, and this server has none.',

@@ -61,7 +61,7 @@ export async function sealJournal(
   if (options.seal === undefined) {
     throw new ProtocolError(
       ErrorCode.internal,
-      'A question after a step or an earlier answer, or with single use, needs a secret: set MAYFLY_SECRET (32 or more random characters) on this deployment.',
+      'A question after a step or an earlier answer, or with single use, needs a secret: set MAYFLY_SECRET (32 or more random characters) on this deployment, or `secret` if no adapter serves it.',
     )
   }
   const { length } = JSON.stringify(journal)

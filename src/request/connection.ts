@@ -12,6 +12,12 @@ interface Connection {
   requestIP?(request: Request): { readonly address: string } | null
 }
 
+/**
+ * The `env` of a request that came with a connection: only an adapter reads the variables of the process. The same object each time, so
+ * that it can be recognized.
+ */
+export const NO_VARIABLES: object = Object.freeze({})
+
 /** Whether `env` is a connection and no environment. */
 export function isConnection(env: unknown): env is Connection {
   if (typeof env !== 'object' || env === null) return false

@@ -4,7 +4,7 @@
 import type { AuthInfo, ClientCapabilities, Implementation, LogLevel } from '../definition/context.ts'
 import type { Rendezvous } from '../interaction/rendezvous.ts'
 import type { Access, Caller } from './access.ts'
-import { isConnection, isLoopbackPeer, peerOf } from './connection.ts'
+import { isConnection, isLoopbackPeer, NO_VARIABLES, peerOf } from './connection.ts'
 import { hasUrl, withUrl } from './request-url.ts'
 
 /**
@@ -166,7 +166,7 @@ export function platformOf(env: unknown, executionContext: unknown, request?: Re
   if (request !== undefined && isConnection(env)) {
     const clientAddress = peerOf(env, request)
     const loopback = isLoopbackPeer(clientAddress)
-    return { env, loopback, ...(clientAddress !== undefined && { clientAddress }) }
+    return { env: NO_VARIABLES, loopback, ...(clientAddress !== undefined && { clientAddress }) }
   }
   const context = executionContext as ExecutionContext | undefined
   if (typeof context?.waitUntil !== 'function') return { env }

@@ -9,7 +9,8 @@ import { netlify, netlifyEdge } from '../../adapters/netlify.ts'
 import type { FetchServer } from '../../adapters/node.ts'
 import { supabase } from '../../adapters/supabase.ts'
 import { routeHandlers, vercel } from '../../adapters/vercel.ts'
-import { MCPServer, type RequestPlatform } from '../../src/index.ts'
+import { createTool, MCPServer, type RequestPlatform } from '../../src/index.ts'
+import { createServer, modernRequest } from './_client.ts'
 
 const LOOPBACK = [
   'localhost',
@@ -172,6 +173,23 @@ describe('a connection over a loopback address, where nothing says what the list
           expect((await server(http).fetch(foreign(), connect(address))).status).not.toBe(403)
       }
       expect((await server().fetch(foreign(), connect('192.0.2.1'))).status).not.toBe(403)
+    },
+  )
+
+  it.each(connections)(
+    '%s: its own fetch has no variables, and says so once if it is public',
+    async (_name, connect) => {
+      const warnings: string[] = []
+      const envs: unknown[] = []
+      const look = createTool({ id: 'look', execute: (_input, ctx) => envs.push(ctx.env) })
+      const server = createServer({ tools: { look }, onError: (error) => void warnings.push(String(error)) })
+      const call = () =>
+        modernRequest('tools/call', { name: 'look', arguments: {} }, { url: 'http://localhost/mcp' })
+      await server.fetch(call(), connect('127.0.0.1'))
+      expect(warnings).toEqual([])
+      for (let times = 0; times < 2; times++) await server.fetch(call(), connect('192.0.2.1'))
+      expect(warnings).toEqual([expect.stringMatching(/MAYFLY_ALLOWED_HOSTS and MAYFLY_SECRET.*adapter/)])
+      expect(envs).toEqual([{}, {}, {}])
     },
   )
 
