@@ -20,7 +20,7 @@ import {
   readMessage,
 } from './json-rpc.ts'
 import { BufferedReply, isStream, jsonReply, type Reply, textOf } from './reply.ts'
-import { withinLimit } from './response-limit.ts'
+import { batchWithinLimit, type Part } from './response-limit.ts'
 import { CLIENT_GONE } from './sse-response.ts'
 import { createTraced, type ServeMessage } from './traced.ts'
 import { isModernVersion } from './versions.ts'
@@ -135,7 +135,8 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     const unanswered = messages.filter(({ kind }) => kind !== 'request')
     for (const message of unanswered) if (!answerer.runs(message)) outcomes.push(await servePart(message))
     outcomes.push(...(await serveAll(unanswered.filter((message) => answerer.runs(message)))))
-    const answers = await serveAll(messages.filter(({ kind }) => kind === 'request'))
+    const requests = messages.filter((message) => message.kind === 'request')
+    const answers = await serveAll(requests)
     const incoming = toIncoming(sender, () => {})
     incoming.record.method = 'batch'
     const isLeft = [...outcomes, ...answers].some(({ status }) => status === CLIENT_GONE)
@@ -143,7 +144,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     const refused = answers.length === 0 ? outcomes.find(({ status }) => status >= 400) : undefined
     const reply = isLeft
       ? new BufferedReply(null, CLIENT_GONE, {})
-      : (refused ?? toBatchResponse(await Promise.all(answers.map((answer) => textOf(answer))), incoming))
+      : (refused ?? toBatchResponse(await partsOf(requests, answers), incoming))
     checkpoint.finish(incoming, reply.status, 'batch')
     return reply
   }
@@ -247,11 +248,16 @@ function toIncoming(sender: Admitted, onStreamEnd: (status: number) => void, mes
   }
 }
 
-function toBatchResponse(texts: readonly string[], incoming: Incoming): Reply {
-  const answers = texts.filter((text) => text !== '')
+async function partsOf(requests: readonly RequestMessage[], answers: readonly Reply[]): Promise<Part[]> {
+  const messages = await Promise.all(answers.map(textOf))
+  return requests.map(({ id }, at) => ({ id, message: messages[at]! }))
+}
+
+function toBatchResponse(parts: readonly Part[], incoming: Incoming): Reply {
+  const answers = parts.filter(({ message }) => message !== '')
   if (answers.length === 0) return accepted(incoming)
   const { platform, headers } = incoming
-  return jsonReply(withinLimit(`[${answers.join(',')}]`, undefined, platform.maxResponseBytes), 200, headers)
+  return jsonReply(batchWithinLimit(answers, platform.maxResponseBytes), 200, headers)
 }
 
 function refuseTraffic(

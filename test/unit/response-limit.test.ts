@@ -46,20 +46,40 @@ describe('maxResponseBytes', () => {
     expect([answer.isStream, answer.error]).toEqual([true, undefined])
   })
 
-  it('holds for a batch as a whole [platform.response-limit]', async () => {
-    const call = (id: number) => ({
+  const batchOf = async (sizes: readonly number[]) => {
+    const calls = sizes.map((times, at) => ({
       jsonrpc: '2.0',
-      id,
+      id: at + 1,
       method: 'tools/call',
-      params: { name: 'repeat', arguments: { text: 'x', times: LIMIT / 2 } },
-    })
-    const request = legacyRequest('ping')
-    const batch = new Request(request.url, {
+      params: { name: 'repeat', arguments: { text: 'x', times } },
+    }))
+    const batch = new Request(legacyRequest('ping').url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'mcp-protocol-version': '2025-03-26' },
-      body: JSON.stringify([call(1), call(2)]),
+      body: JSON.stringify(calls),
     })
     const response = await server.handle(batch, { maxResponseBytes: LIMIT })
-    expect(await response.json()).toMatchObject({ error: { data: { limit: 'responseBytes' } } })
+    const text = await response.text()
+    expect(text.length).toBeLessThanOrEqual(LIMIT)
+    return JSON.parse(text)
+  }
+
+  it('too large a batch → the answers that fit, and an error for each other request [platform.response-limit]', async () => {
+    const refused = { error: { code: ErrorCode.internal, data: { limit: 'responseBytes', maxBytes: LIMIT } } }
+    expect(await batchOf([LIMIT / 2, LIMIT / 2, 10])).toMatchObject([
+      { id: 1, result: { content: [{ text: 'x'.repeat(LIMIT / 2) }] } },
+      { id: 2, ...refused },
+      { id: 3, result: { content: [{ text: 'x'.repeat(10) }] } },
+    ])
+    expect(await batchOf([2 * LIMIT, 10])).toMatchObject([
+      { id: 1, ...refused },
+      { id: 2, result: {} },
+    ])
+  })
+
+  it('a batch whose errors alone are too large → one error without an id [platform.response-limit]', async () => {
+    expect(await batchOf(Array.from({ length: 40 }, () => 100))).toMatchObject({
+      error: { data: { limit: 'responseBytes' } },
+    })
   })
 })
