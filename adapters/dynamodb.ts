@@ -2,12 +2,13 @@
 
 import { type Names as NamesOf, requireOptions } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
+import { type DueTask, fairPage } from '../src/tasks/fair-page.ts'
 import type { StoredTask, TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isExpired, isTaskId } from '../src/tasks/stored.ts'
 import { requireClient } from './_bus/client.ts'
 import type { DynamoClient, DynamoValue, KeptItem } from './_dynamodb/client.ts'
 import { createSlots } from './_dynamodb/slots.ts'
-import { type Due, openTable, type Table } from './_dynamodb/table.ts'
+import { openTable, type Table } from './_dynamodb/table.ts'
 import { createInSlot, type Slot, updateSlot } from './_tasks/slots.ts'
 import { createStoreAsk } from './_tasks/store-ask.ts'
 import { createMeasuredClock } from './_tasks/store-clock.ts'
@@ -27,7 +28,13 @@ const OPTIONS: NamesOf<DynamoTaskStoreOptions> = { table: 'string', prefix: 'str
 /** Maximum bytes of one task: an item has at most 409 600, including the names of its attributes. */
 const MAX_STATE_BYTES = 400_000
 
-/** Partitions of the index of due tasks, each with up to 1000 writes per second. Fixed, since other partitions would not be read. */
+/**
+ * Partitions of the index for a server's due tasks, each with up to 1000 writes per second. All tasks of an owner are in one, so that an
+ * owner with many of them delays few others. Fixed, since other partitions would not be read.
+ */
+const LINES = 16
+
+/** Partitions for tasks without a server. */
 const SHARDS = 4
 
 /**
@@ -66,12 +73,30 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
     const kept = await table.get(keyOf(task.id))
     return kept?.writer?.S === writer ? UNKNOWN : false
   }
+  const known = new Set<string>()
+  /** Without this, only the report of another server's tasks is missing. */
+  const remember = async (server: string): Promise<void> => {
+    if (known.has(server)) return
+    known.add(server)
+    const names = { '#server': `${SERVER}${server}` }
+    const values = { ':since': { N: String(Date.now()) } }
+    const condition = 'attribute_not_exists(#server)'
+    await table.update('servers', 'SET #server = :since', condition, names, values).catch(() => {
+      known.delete(server)
+    })
+  }
+  const readServers = async (): Promise<string[]> =>
+    Object.keys((await table.get('servers')) ?? {})
+      .filter((name) => name.startsWith(SERVER))
+      .map((name) => name.slice(SERVER.length))
+
   const store: TaskStore = {
     maxStateBytes: MAX_STATE_BYTES,
     clockOffsetMs: clock.offsetMs,
     async create(task, maxOpen) {
       checkTask(task, MAX_STATE_BYTES)
       const condition = 'attribute_not_exists(#pk) OR #expiresAt <= :now'
+      if (task.server !== undefined) await remember(task.server)
       const create = async (): Promise<boolean> => (await write(task, condition, { '#pk': 'pk' })) !== false
       return createInSlot(task, maxOpen, slots, create, store.read)
     },
@@ -88,15 +113,19 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
       if (before) await updateSlot(before, task, slots)
       return before !== false
     },
-    async due(now, limit) {
-      const shards = Array.from({ length: limit > 0 ? SHARDS : 0 }, (_, index) =>
-        readShard(table, index, now, limit),
+    async due(now, limit, { server, perOwner = limit } = {}) {
+      if (limit <= 0) return []
+      const servers = server === undefined ? await readServers() : [server]
+      const lines = [
+        ...Array.from({ length: SHARDS }, (_, shard) => `due#${shard}`),
+        ...servers.flatMap((one) => Array.from({ length: LINES }, (_, line) => lineOf(one, line))),
+      ]
+      const found = await Promise.all(lines.map((line) => readLine(table, line, now, limit)))
+      const due = found.flat().sort((one, other) => one.dueAt - other.dueAt)
+      // The index does not have the owners.
+      return fairPage(limit, perOwner, (without) =>
+        due.filter(({ owner }) => !without.includes(owner)).slice(0, limit),
       )
-      return (await Promise.all(shards))
-        .flat()
-        .sort((one, other) => one.dueAt - other.dueAt)
-        .slice(0, limit)
-        .map(({ key }) => key.slice(keyOf('').length))
     },
   }
   return store
@@ -108,13 +137,20 @@ type Values = Record<string, DynamoValue>
 /** The previous attributes after a lost answer: the slot is written again. */
 const UNKNOWN: Slot = { isOpen: true, expiresAt: Number.NaN }
 
+/** The prefix of the attributes of one item, which has the servers. */
+const SERVER = 'server#'
+
 function keyOf(id: string): string {
   return `task#${id}`
 }
 
 /** The index contains items with both of its attributes: open tasks with a due time. */
 function toItem(task: StoredTask, prefix: string, writer: string): Values {
-  const { id, owner, version, isOpen, dueAt, expiresAt, state } = task
+  const { id, owner, server, version, isOpen, dueAt, expiresAt, state } = task
+  const line =
+    server === undefined
+      ? `due#${id.charCodeAt(id.length - 1) % SHARDS}`
+      : lineOf(server, hash(owner) % LINES)
   return {
     owner: { S: owner },
     version: { N: String(version) },
@@ -122,8 +158,8 @@ function toItem(task: StoredTask, prefix: string, writer: string): Values {
     state: { S: state },
     writer: { S: writer },
     ...(dueAt !== null && { dueAt: { N: String(dueAt) } }),
-    ...(isOpen &&
-      dueAt !== null && { dueShard: { S: `${prefix}#due#${id.charCodeAt(id.length - 1) % SHARDS}` } }),
+    ...(server !== undefined && { server: { S: server } }),
+    ...(isOpen && dueAt !== null && { dueShard: { S: `${prefix}#${line}` } }),
     ...(expiresAt !== null && {
       expiresAt: { N: String(expiresAt) },
       ttl: { N: String(Math.ceil(expiresAt / 1000)) },
@@ -131,10 +167,14 @@ function toItem(task: StoredTask, prefix: string, writer: string): Values {
   }
 }
 
-function toTask(id: string, { owner, version, isOpen, dueAt, expiresAt, state }: KeptItem): StoredTask {
+function toTask(
+  id: string,
+  { owner, server, version, isOpen, dueAt, expiresAt, state }: KeptItem,
+): StoredTask {
   return {
     id,
     owner: owner?.S ?? '',
+    ...(server?.S !== undefined && { server: server.S }),
     version: Number(version?.N),
     isOpen: isOpen?.BOOL === true,
     dueAt: dueAt?.N === undefined ? null : Number(dueAt.N),
@@ -147,13 +187,21 @@ function toSlot({ isOpen, expiresAt }: KeptItem): Slot {
   return { isOpen: isOpen?.BOOL === true, expiresAt: expiresAt?.N === undefined ? null : Number(expiresAt.N) }
 }
 
-async function readShard(table: Table, shard: number, now: number, limit: number): Promise<Due[]> {
-  const found: Due[] = []
+function lineOf(server: string, line: number): string {
+  return `due#${server.length}:${server}#${line}`
+}
+
+function hash(text: string): number {
+  return [...text].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 7)
+}
+
+async function readLine(table: Table, line: string, now: number, limit: number): Promise<DueTask[]> {
+  const found: DueTask[] = []
   let start: object | undefined
   do {
     // Skips expired tasks of each page.
-    const { items, next } = await table.due(`due#${shard}`, now, limit, start)
-    found.push(...items)
+    const { items, next } = await table.due(line, now, limit, start)
+    for (const { key, dueAt } of items) found.push({ id: key.slice(keyOf('').length), owner: line, dueAt })
     start = next
   } while (start !== undefined && found.length < limit)
   return found

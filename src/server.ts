@@ -223,7 +223,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   }
 
   #addTasks(tasks: TaskSupport): void {
-    tasks.attach({ options: () => this.#requestOptions() })
+    tasks.attach({ id: this.id, options: () => this.#requestOptions() })
     for (const [name, tool] of Object.entries(tasks.tools(this.#tools.values()))) {
       if (!this.#tools.has(name)) this.#tools.set(name, tool)
     }

@@ -32,7 +32,9 @@ export function postgresTaskSchema(table = 'mayfly_tasks'): string {
   seq bigint GENERATED ALWAYS AS IDENTITY,
   open_at_most bigint NOT NULL -- upper bound of the owner's open tasks when this one was created
 );
-CREATE INDEX IF NOT EXISTS ${name}_due ON ${table} (due_at) WHERE is_open AND due_at IS NOT NULL;
+ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS server text; -- NULL: any server's
+CREATE INDEX IF NOT EXISTS ${name}_next ON ${table} (server, due_at) WHERE is_open AND due_at IS NOT NULL;
+DROP INDEX IF EXISTS ${table}_due;
 CREATE INDEX IF NOT EXISTS ${name}_open ON ${table} (owner, seq) WHERE is_open;
 CREATE INDEX IF NOT EXISTS ${name}_end ON ${table} (expires_at) WHERE expires_at IS NOT NULL;
 
@@ -40,9 +42,10 @@ CREATE INDEX IF NOT EXISTS ${name}_end ON ${table} (expires_at) WHERE expires_at
 -- A function, since each of its statements sees what was committed before it. A single statement that locks and then counts would
 -- use the count from before it waited for the lock. It counts only if there may be too many, since counting is slow if
 -- thousands are open.
+-- The function of the version before has one parameter less, and stays for its processes.
 CREATE OR REPLACE FUNCTION ${table}_create(
   new_id text, new_owner text, new_version bigint, new_is_open boolean, new_due_at bigint, new_expires_at bigint,
-  new_state text, max_open bigint, now_ms bigint
+  new_state text, new_server text, max_open bigint, now_ms bigint
 ) RETURNS integer LANGUAGE plpgsql AS $create$
 DECLARE
   at_most bigint;
@@ -62,8 +65,8 @@ BEGIN
     END IF;
   END IF;
   DELETE FROM ${table} WHERE id = new_id AND expires_at <= now_ms;
-  INSERT INTO ${table} (id, owner, version, is_open, due_at, expires_at, state, open_at_most)
-    VALUES (new_id, new_owner, new_version, new_is_open, new_due_at, new_expires_at, new_state, at_most + 1)
+  INSERT INTO ${table} (id, owner, version, is_open, due_at, expires_at, state, server, open_at_most)
+    VALUES (new_id, new_owner, new_version, new_is_open, new_due_at, new_expires_at, new_state, new_server, at_most + 1)
     ON CONFLICT (id) DO NOTHING;
   RETURN CASE WHEN FOUND THEN 1 ELSE -1 END;
 END

@@ -6,6 +6,7 @@
 import { memberOf } from '../../src/definition/error-text.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
+import { fairPage } from '../../src/tasks/fair-page.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
 import { requireClient } from '../_bus/client.ts'
@@ -46,8 +47,8 @@ const PURGE_EVERY_MS = 60_000
 /** Maximum rows that one statement deletes. */
 const PURGED_AT_ONCE = 1000
 
-/** Error codes for a missing table, function or schema. */
-const MISSING = new Set(['42P01', '42883', '3F000'])
+/** Error codes for a missing table, function, schema or column. */
+const MISSING = new Set(['42P01', '42883', '3F000', '42703'])
 
 /** Not `now()`, which is when a transaction began. */
 const NOW = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now'
@@ -88,7 +89,7 @@ export function postgresTaskStore(
     } catch (error) {
       if (!MISSING.has(String(memberOf(error, 'code')))) throw error
       throw new Error(
-        `The task table "${table}" is missing: call migrate() of the store once, or run the SQL of postgresTaskSchema().`,
+        `The task table "${table}" is missing, or of an older version: call migrate() of the store once, or run the SQL of postgresTaskSchema().`,
         { cause: error },
       )
     }
@@ -128,8 +129,18 @@ export function postgresTaskStore(
       const { length } = await query(sql.replace, ...toValues(task), clock.now())
       return length === 1
     },
-    async due(now, limit) {
-      const ids = (await query(sql.due, now, limit)).map(({ id }) => String(id))
+    async due(now, limit, { server, perOwner = limit } = {}) {
+      const ids = await fairPage(limit, perOwner, async (without) => {
+        const rows =
+          server === undefined
+            ? await query(sql.due, now, limit)
+            : await query(sql.dueOf, now, limit, server, JSON.stringify(without))
+        return rows.map(({ id, owner, due_at }) => ({
+          id: String(id),
+          owner: String(owner),
+          dueAt: Number(due_at),
+        }))
+      })
       // Errors are ignored, since a later purge tries again.
       if (performance.now() - purgedAt >= PURGE_EVERY_MS) await purge().catch(report)
       return ids
@@ -139,15 +150,20 @@ export function postgresTaskStore(
 
 function toStatements(table: string) {
   const unexpired = (now: string): string => `(expires_at IS NULL OR expires_at > ${now}::text::bigint)`
-  const values = `$1::text, $2::text, $3::text::bigint, $4::text::boolean, $5::text::bigint, $6::text::bigint, $7::text`
+  const dueOf = (whose: string): string =>
+    `SELECT id, owner, due_at FROM ${table} WHERE ${whose} AND is_open AND due_at <= $1::text::bigint AND ${unexpired('$1')}
+AND owner NOT IN (SELECT json_array_elements_text($4::text::json)) ORDER BY due_at LIMIT $2::text::bigint`
+  const values = `$1::text, $2::text, $3::text::bigint, $4::text::boolean, $5::text::bigint, $6::text::bigint, $7::text, $8::text`
   return {
-    create: `SELECT ${table}_create(${values}, $8::text::bigint, $9::text::bigint) AS result`,
-    read: `SELECT id, owner, version, is_open, due_at, expires_at, state FROM ${table} WHERE id = $1::text AND ${unexpired('$2')}`,
-    replace: `UPDATE ${table} SET (id, owner, version, is_open, due_at, expires_at, state) = (${values})
-WHERE id = $1::text AND version = $3::text::bigint - 1 AND ${unexpired('$8')} RETURNING id`,
+    create: `SELECT ${table}_create(${values}, $9::text::bigint, $10::text::bigint) AS result`,
+    read: `SELECT id, owner, version, is_open, due_at, expires_at, state, server FROM ${table} WHERE id = $1::text AND ${unexpired('$2')}`,
+    replace: `UPDATE ${table} SET (id, owner, version, is_open, due_at, expires_at, state, server) = (${values})
+WHERE id = $1::text AND version = $3::text::bigint - 1 AND ${unexpired('$9')} RETURNING id`,
     // Without locks, which would end with the statement. If two processes run one task, the version stops one of them.
-    due: `SELECT id FROM ${table} WHERE is_open AND due_at <= $1::text::bigint AND ${unexpired('$1')}
+    due: `SELECT id, owner, due_at FROM ${table} WHERE is_open AND due_at <= $1::text::bigint AND ${unexpired('$1')}
 ORDER BY due_at LIMIT $2::text::bigint`,
+    // Both parts are read in the order of the index.
+    dueOf: `(${dueOf('server = $3::text')}) UNION ALL (${dueOf('server IS NULL')}) ORDER BY due_at LIMIT $2::text::bigint`,
     // Concurrent deletions take different rows.
     purge: `DELETE FROM ${table} WHERE id = ANY(ARRAY(
   SELECT id FROM ${table} WHERE expires_at <= $1::text::bigint LIMIT ${PURGED_AT_ONCE} FOR UPDATE SKIP LOCKED
@@ -156,16 +172,17 @@ ORDER BY due_at LIMIT $2::text::bigint`,
 }
 
 function toValues(task: StoredTask): (string | number | boolean | null)[] {
-  const { id, owner, version, isOpen, dueAt, expiresAt, state } = task
+  const { id, owner, version, isOpen, dueAt, expiresAt, state, server = null } = task
   const time = (at: number | null): number | null => (at === null ? null : Math.ceil(at))
-  return [id, owner, version, isOpen, time(dueAt), time(expiresAt), state]
+  return [id, owner, version, isOpen, time(dueAt), time(expiresAt), state, server]
 }
 
-function toTask({ id, owner, version, is_open, due_at, expires_at, state }: Row): StoredTask {
+function toTask({ id, owner, version, is_open, due_at, expires_at, state, server }: Row): StoredTask {
   const time = (at: unknown): number | null => (at === null ? null : Number(at))
   return {
     id: String(id),
     owner: String(owner),
+    ...(typeof server === 'string' && { server }),
     version: Number(version),
     isOpen: is_open === true,
     dueAt: time(due_at),

@@ -22,10 +22,13 @@ export interface TaskControls {
   /**
    * Runs one slice of a task, if it is due and no other process runs it. For runners. Never rejects. Resolves with the next due time in
    * milliseconds since the epoch: null if the task waits for an answer, has ended or is unknown; not later than now if it could not be run,
-   * for example because the store is down. The runner was already notified of a later time.
+   * for example because the store is down or the process runs as many as it may. The runner was already notified of a later time.
    */
   run(taskId: string, platform?: SlicePlatform): Promise<number | null>
-  /** Runs all tasks that are due, at most `limit` (default 20), for a cron job. Resolves with their number. */
+  /**
+   * Runs tasks that are due, `limit` (default 20) at once, for a cron job. With a `deadline`, until nothing is due or the time is nearly
+   * over; otherwise `limit` of them. Resolves with their number.
+   */
   runDue(options?: SlicePlatform & { readonly limit?: number }): Promise<number>
 }
 
@@ -84,6 +87,8 @@ export interface TaskFilter {
 
 /** What tasks need from their server to run without a request. */
 export interface TaskHost {
+  /** The server's `id`, to which its tasks belong. */
+  readonly id: string
   readonly options: () => ServerOptions
 }
 

@@ -4,6 +4,8 @@
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { errorResult } from '../definition/content.ts'
+import { isA } from '../definition/error-text.ts'
+import { invalidParams } from '../definition/protocol-error.ts'
 import { DEGRADED_META } from '../interaction/degraded.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
@@ -18,12 +20,15 @@ import { suspended, tooMany } from './changes.ts'
 import { callWire, RunContext } from './context.ts'
 import { handleResult } from './handle.ts'
 import { newLease } from './lease.ts'
+import type { Place } from './places.ts'
 import { describeTask, type Task, type TaskRecord } from './record.ts'
 import { TaskRun } from './run.ts'
 import type { RunOptions, TaskStart } from './run-options.ts'
 import { runTask, runToEnd } from './run-task.ts'
 import { platformOf, type TaskRuns } from './runs.ts'
 import { settingsOf, type ToolSettings } from './settings.ts'
+import { toStoredInput } from './stored-input.ts'
+import { TaskTooLargeError } from './task-records.ts'
 
 /** Time that is reserved to turn a call into a task before the call would be ended. */
 const ESCALATION_MS = 1500
@@ -51,11 +56,18 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     context: Context,
   ): Promise<MethodResult> => {
     const isPrompt = settings.runner?.isPrompt === true
-    const run = isPrompt ? undefined : newLease(crypto.randomUUID(), settings.leaseMs)
-    const task = await create(ownerOf(context), base, { journal: EMPTY_JOURNAL, run })
-    if (task === undefined) throw tooMany()
-    if (!isPrompt) context.waitUntil(runTask(task, platformOf(context), runs))
-    return answer(task, tool, context)
+    // Without a place it is due, and runs like any other task.
+    const place = isPrompt ? undefined : runs.places.enter(0)
+    const run = place && newLease(crypto.randomUUID(), settings.leaseMs)
+    try {
+      const task = await create(ownerOf(context), base, { journal: EMPTY_JOURNAL, run })
+      if (task === undefined) throw tooMany()
+      if (place !== undefined) context.waitUntil(runTask(task, platformOf(context), runs, place))
+      return answer(task, tool, context)
+    } catch (error) {
+      place?.leave()
+      throw toCallError(error)
+    }
   }
 
   /** Runs the tool in the call, and turns the call into a task if needed. */
@@ -68,11 +80,13 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     const { facts, wire } = context.parts
     const declared = isDeclared(context)
     const endsAt = wire.endsAt() ?? Number.POSITIVE_INFINITY
+    let place: Place | undefined
     const options: RunOptions = {
       records,
       seed: base.seed,
       answers: wire.rounds?.responses ?? {},
       leaseMs: settings.leaseMs,
+      isAlone: () => false,
       deadline: Math.min(endsAt, Date.now() + settings.maxRunMs),
       report,
       onProgress: (params) => {
@@ -80,7 +94,10 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       },
       create: async (start, pause) => {
         const task = await create(ownerOf(context), base, start, pause)
-        if (task !== undefined) runs.running.set(task.id, run)
+        if (task !== undefined) {
+          runs.running.set(task.id, run)
+          place = runs.places.join()
+        }
         return task
       },
       waitsInside: !declared && fallback === 'wait',
@@ -106,9 +123,10 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       () => run.become().catch(report),
       Math.max(0, Math.min(at - Date.now(), MAX_TIMER_MS)),
     )
-    const finished = runToEnd(run, tool, base.arguments, own, runs.options().reportError).then(
-      () => run.task && runs.running.delete(run.task.id),
-    )
+    const finished = runToEnd(run, tool, base.arguments, own, runs.options().reportError).then(() => {
+      place?.leave()
+      if (run.task && runs.running.get(run.task.id) === run) runs.running.delete(run.task.id)
+    })
     try {
       const outcome = await run.outcome
       if (outcome.kind === 'error') throw outcome.error
@@ -130,7 +148,8 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     const validation = await tool.input.validate(input)
     // The result contains the error, so a task is not needed.
     if (!validation.ok) return runTool(tool, input, context, runs.options().reportError)
-    const base = newRecord(tool.name, input, context, toolSettings)
+    const stored = await toStoredInput(tool, input, validation.value)
+    const base = newRecord(tool.name, stored, context, toolSettings)
     const isTask = toolSettings.mode === 'required' && (declared || toolSettings.fallback === 'handle')
     return isTask ? callAsTask(tool, base, context) : callInside(tool, base, context, toolSettings)
   }
@@ -181,6 +200,15 @@ function newRecord(
     awaited: [],
     idleRuns: 0,
   }
+}
+
+/** `-32602` for arguments that do not fit in a task. */
+function toCallError(error: unknown): unknown {
+  if (!isA(error, TaskTooLargeError)) return error
+  const { bytes, limit } = error
+  return invalidParams(
+    `The arguments do not fit in a task, which would have ${bytes} bytes of ${limit}: send less, for example a URL.`,
+  )
 }
 
 /** A query may contain a secret. */

@@ -1,4 +1,5 @@
 /** Changes of a task by a run, a client or time. Pure: each takes the stored record. */
+import { type Backoff, backoffMs } from '../definition/backoff.ts'
 import { isA, textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
@@ -36,7 +37,7 @@ export function suspended(record: TaskRecord, pause: Pause): Changed {
   const hasEvent = awaited.some((name) => Object.hasOwn(record.inbox.events, name))
   const until = isAgain ? Math.min(pause.until, Date.now() + record.pollIntervalMs) : pause.until
   const dueAt = isAnswered || hasEvent ? Date.now() : until
-  const isIdle = isSame(journal, record.journal)
+  const isIdle = isSame(journal, record.journal) && record.run?.hasWorked !== true
   return {
     record: {
       ...record,
@@ -47,10 +48,24 @@ export function suspended(record: TaskRecord, pause: Pause): Changed {
       returned,
       awaited,
       run: undefined,
-      idleRuns: isIdle && dueAt <= Date.now() ? record.idleRuns : 0,
+      idleRuns: isIdle && dueAt <= Date.now() ? record.idleRuns + 1 : 0,
+      ...NO_CRASHES,
     },
     dueAt: dueAt === Number.POSITIVE_INFINITY ? null : dueAt,
   }
+}
+
+/** Of a task whose run finished a step, or ended. */
+export const NO_CRASHES = { crashes: undefined, loneCrashes: undefined, releases: undefined }
+
+/** The delays of a task whose runs cannot begin. */
+const RELEASES: Backoff = { firstMs: 1000, maxMs: 300_000 }
+
+/** The record of a task whose run could not begin: it is tried again, ever more slowly, until it expires. */
+export function released(record: TaskRecord): Changed {
+  const releases = (record.releases ?? 0) + 1
+  const dueAt = Date.now() + backoffMs(releases, RELEASES)
+  return { record: { ...record, run: undefined, releases }, dueAt, isBookkeeping: true }
 }
 
 /** The answers for a run: those that have arrived, and those to the questions that its tool returned last. */
@@ -85,7 +100,8 @@ function openQuestions(
   return { questions, asked: count }
 }
 
-function isSame(one: Journal, other: Journal): boolean {
+/** Whether a journal has nothing that the other does not have. */
+export function isSame(one: Journal, other: Journal): boolean {
   const count = ({ answers, steps, refusals }: Journal) =>
     [answers, steps, refusals].map((part) => Object.keys(part).length).join()
   return count(one) === count(other)
@@ -164,6 +180,13 @@ export function tooLarge(error: unknown, step: string): unknown {
     `The result of step "${step}" does not fit in the task (${error.bytes} of ${error.limit} bytes): return less, for example the key of a stored object.`,
     { cause: textOf(error) },
   )
+}
+
+/** A task that does not fit with a lease, and so could never run. */
+export function cannotBeTaken({ record }: Task, error: TaskTooLargeError): Changed | undefined {
+  if (isEnded(record)) return undefined
+  const message = `The task failed: it does not fit in its store with the lease of a run (${error.bytes} bytes, of ${error.limit}).`
+  return { record: failedWith(record, { code: ErrorCode.internal, message }), dueAt: null }
 }
 
 /** The error for a call whose caller has too many open tasks. */

@@ -33,7 +33,7 @@ export interface TaskEndpointOptions {
   readonly secret: string | readonly string[]
   /** Signs event URLs, like `secret`: the first of several signs, and each verifies. Default `secret`. */
   readonly urlSecret?: string | readonly string[]
-  /** Maximum tasks per cron call. Default 20. */
+  /** Tasks that one cron call runs at once. It goes on until nothing is due, or its time is nearly over. Default 20. */
   readonly limit?: number
   /** Milliseconds that one cron call may take, 3000 or more. Default: the platform's limit if known, otherwise 10 000. */
   readonly maxDurationMs?: number

@@ -1,29 +1,55 @@
 /** Tasks in the memory of one process: for development, tests, and servers that may lose tasks when the process ends. */
+import { fairPage } from './fair-page.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { checkTask, createDuplicateError, isExpired, isTaskId } from './stored.ts'
 
 /** Bytes of one task. */
 const MAX_STATE_BYTES = 1_000_000
 
+/** Bytes of a UTF-16 code unit. */
+const BYTES_A_UNIT = 2
+
 /** Expired tasks are removed after this many were created, or after as many as exist. */
 const SWEEP_EVERY = 100
 
-/** Creates a store within one process. Its tasks end with the process. */
+/** Memory of all ended tasks together, in bytes. The oldest are forgotten first, as if they had expired. */
+const MAX_ENDED_BYTES = 64_000_000
+
+/** Creates a store within one process. Its tasks end with the process; ended ones are forgotten beyond 64 MB, the oldest first. */
 export function createMemoryTaskStore(): TaskStore {
   const tasks = new Map<string, StoredTask>()
   const openOf = new Map<string, Set<string>>()
   /** Open tasks with a due time. */
   const timed = new Map<string, StoredTask>()
+  /** The bytes of ended tasks, the oldest first. */
+  const ended = new Map<string, number>()
+  let endedBytes = 0
   let untilSweep = SWEEP_EVERY
 
   const put = (task: StoredTask): void => {
-    const { id, owner, isOpen, dueAt } = task
+    const { id, owner, isOpen, dueAt, state } = task
     tasks.set(id, task)
+    forgetEnded(id)
+    if (!isOpen) keepEnded(id, state.length * BYTES_A_UNIT)
     const open = openOf.get(owner) ?? new Set()
     if (isOpen) openOf.set(owner, open.add(id))
     else remove(open, id, owner)
     if (isOpen && dueAt !== null) timed.set(id, task)
     else timed.delete(id)
+  }
+
+  const forgetEnded = (id: string): void => {
+    endedBytes -= ended.get(id) ?? 0
+    ended.delete(id)
+  }
+  const keepEnded = (id: string, bytes: number): void => {
+    ended.set(id, bytes)
+    endedBytes += bytes
+    for (const oldest of ended.keys()) {
+      if (endedBytes <= MAX_ENDED_BYTES) break
+      tasks.delete(oldest)
+      forgetEnded(oldest)
+    }
   }
 
   const remove = (open: Set<string>, id: string, owner: string): void => {
@@ -34,6 +60,7 @@ export function createMemoryTaskStore(): TaskStore {
     const task = tasks.get(id)
     if (task === undefined || !isExpired(task, Date.now())) return task
     tasks.delete(id)
+    forgetEnded(id)
     timed.delete(id)
     remove(openOf.get(task.owner) ?? new Set(), id, task.owner)
     return undefined
@@ -72,12 +99,15 @@ export function createMemoryTaskStore(): TaskStore {
       put(task)
       return true
     },
-    async due(now, limit) {
-      return [...timed.values()]
-        .filter((task) => task.dueAt! <= now && !isExpired(task, now))
-        .sort((one, other) => one.dueAt! - other.dueAt!)
-        .slice(0, limit)
-        .map(({ id }) => id)
+    async due(now, limit, { server, perOwner = limit } = {}) {
+      const isOwn = (task: StoredTask): boolean => server === undefined || (task.server ?? server) === server
+      const due = [...timed.values()]
+        .filter((task) => task.dueAt! <= now && !isExpired(task, now) && isOwn(task))
+        .map(({ id, owner, dueAt }) => ({ id, owner, dueAt: dueAt! }))
+        .sort((one, other) => one.dueAt - other.dueAt)
+      return fairPage(limit, perOwner, (without) =>
+        due.filter(({ owner }) => !without.includes(owner)).slice(0, limit),
+      )
     },
   }
 }

@@ -63,9 +63,10 @@ export function createMethods(runs: TaskRuns): ReadonlyMap<string, TaskMethod> {
 }
 
 /** @throws ProtocolError `-32602` for an unknown task, with the same message for another caller's task. */
-export async function readOwn({ records }: TaskRuns, taskId: string, principal: string): Promise<Task> {
-  const task = await records.read(taskId)
-  if (task === undefined || task.record.principal !== principal) throw notFound()
+export async function readOwn(runs: TaskRuns, taskId: string, principal: string): Promise<Task> {
+  const task = await runs.records.read(taskId)
+  if (task === undefined || task.record.principal !== principal || runs.isForeign(task.server))
+    throw notFound()
   return task
 }
 

@@ -23,6 +23,8 @@ export interface TaskLease {
   readonly lookAt: number
   /** Milliseconds of this lease, if runs before it lost shorter ones. */
   readonly leaseMs?: number | undefined
+  /** Nothing else runs in its process. */
+  readonly isAlone?: boolean | undefined
   /** It finished a step. */
   readonly hasWorked?: boolean | undefined
 }
@@ -62,8 +64,13 @@ export interface TaskRecord {
   readonly awaited: readonly string[]
   /** The current run. */
   readonly run?: TaskLease | undefined
-  /** Consecutive runs without a finished step. */
+  /** Consecutive runs that ended, without a finished step. */
   readonly idleRuns: number
+  /** Consecutive runs that died, or were cut off from the store, without a finished step; and those of them that ran alone. */
+  readonly crashes?: number | undefined
+  readonly loneCrashes?: number | undefined
+  /** Consecutive runs that could not begin: `setup` failed, or the tool is unknown. */
+  readonly releases?: number | undefined
   readonly result?: object | undefined
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown } | undefined
 }
@@ -83,6 +90,8 @@ export interface TaskCaller {
 export interface Task {
   readonly id: string
   readonly owner: string
+  /** Undefined: any server's. */
+  readonly server?: string | undefined
   readonly version: number
   /** When it must run, in milliseconds since the epoch. */
   readonly dueAt: number | null

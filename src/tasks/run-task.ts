@@ -9,6 +9,8 @@ import { runTool } from '../request/tools.ts'
 import type { ContextFacts } from '../request/wire.ts'
 import { answersFor } from './changes.ts'
 import { RunContext, taskWire } from './context.ts'
+import type { Place, Places } from './places.ts'
+import type { RareReport } from './rare-report.ts'
 import type { Task, TaskRecord } from './record.ts'
 import { TaskRun } from './run.ts'
 import type { Settings } from './settings.ts'
@@ -18,38 +20,65 @@ import type { TaskRecords } from './task-records.ts'
 export interface SharedByRuns {
   readonly records: TaskRecords
   readonly settings: Settings
+  /** The places for runs in this process. */
+  readonly places: Places
   /** The runs of this process by task, which are notified of changes by this process. */
   readonly running: Map<string, TaskRun>
   /** Reads the tasks of one caller. */
   readonly readerFor: (principal: string) => TaskReader
   readonly report: (error: unknown) => void
+  /** Whether it belongs to another server, which is reported once. */
+  isForeign(server: string | undefined): boolean
+  /** Once a minute for each kind. */
+  readonly reportRarely: RareReport
   /** @throws TypeError if the tasks do not belong to a server yet. */
   options(): ServerOptions
 }
 
 /** Runs a task whose lease this run holds. Resolves with the task after the run. Never rejects. */
-export async function runTask(task: Task, platform: SlicePlatform, shared: SharedByRuns): Promise<Task> {
-  const { running } = shared
+export async function runTask(
+  task: Task,
+  platform: SlicePlatform,
+  shared: SharedByRuns,
+  place: Place,
+): Promise<Task> {
+  const { running, reportRarely } = shared
   const { record } = task
-  const options = shared.options()
-  const run = createRun(task, platform, shared, (reason) => context.abort(reason))
-  const context = createContext(task, platform, shared, run)
+  let context: RunContext | undefined
+  const run = createRun(task, platform, shared, place, (reason) => context?.abort(reason))
   // From here on it can be cancelled, even during its setup.
   running.set(task.id, run)
   try {
+    const options = shared.options()
+    context = createContext(task, platform, shared, run)
     const scope = new RequestScope(options.definition, context)
     const setUp = options.setup?.(scope, new Request(record.caller.url ?? 'http://task.invalid/'))
     await Promise.race([setUp, run.done])
     if (run.isOver) return run.task ?? task
     const tool = scope.findTool(record.tool)
-    if (tool === undefined) throw new Error(`Tool "${record.tool}" of a task no longer exists.`)
-    await runToEnd(run, tool, record.arguments, context, options.reportError)
+    if (tool === undefined) {
+      reportRarely(`tool ${record.tool}`, unknownTool(record.tool))
+      await run.release()
+    } else {
+      run.begin()
+      await runToEnd(run, tool, record.arguments, context, options.reportError)
+    }
   } catch (error) {
-    await run.fail(error)
+    // Of `setup`, or of what makes the context: an outage that may be over in another run.
+    reportRarely('setup', error)
+    await run.release()
   } finally {
-    running.delete(task.id)
+    if (running.get(task.id) === run) running.delete(task.id)
+    place.leave()
   }
   return run.task ?? task
+}
+
+/** An old process in a rolling deployment does not know it, and a new one no longer may. */
+function unknownTool(name: string): Error {
+  return new Error(
+    `This server has no tool "${name}", which waiting tasks call: they are tried again within 5 minutes, until they expire. Deploy the tool, or cancel them.`,
+  )
 }
 
 /** Runs a tool to the end of its run. Never rejects. */
@@ -76,6 +105,7 @@ function createRun(
   task: Task,
   { deadline = Number.POSITIVE_INFINITY }: SlicePlatform,
   { records, settings, report }: SharedByRuns,
+  place: Place,
   abort: (reason: () => unknown) => void,
 ): TaskRun {
   const { record } = task
@@ -85,6 +115,7 @@ function createRun(
       seed: record.seed,
       answers: answersFor(record),
       leaseMs: record.run?.leaseMs ?? settings.leaseMs,
+      isAlone: (forMs) => place.isAlone(forMs),
       deadline: Math.min(deadline, Date.now() + settings.maxRunMs),
       report,
       onProgress: () => {},

@@ -13,7 +13,16 @@ import type { Ending } from '../interaction/ending.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import { neverSettles, type Replay, type ReplayHooks, type Suspension } from '../interaction/replay.ts'
 import { type MethodResult, toMethodResult } from '../request/method-result.ts'
-import { endedWith, failedWith, type Pause, suspended, tooMany, toTaskError, unread } from './changes.ts'
+import {
+  endedWith,
+  failedWith,
+  type Pause,
+  released,
+  suspended,
+  tooMany,
+  toTaskError,
+  unread,
+} from './changes.ts'
 import { newLease } from './lease.ts'
 import type { Task, TaskRecord } from './record.ts'
 import type { Outcome, RunOptions } from './run-options.ts'
@@ -36,6 +45,8 @@ export class TaskRun implements ReplayHooks {
   #resolve!: (outcome: Outcome) => void
   #finish!: () => void
   #isOver = false
+  /** A call has; a task has when its `setup` is done. */
+  #hasBegun: boolean
   #becoming: Promise<Task | undefined> | undefined
   #isLate = false
   /** The call ends with questions to its client, and will not become a task. */
@@ -52,6 +63,7 @@ export class TaskRun implements ReplayHooks {
   constructor(options: RunOptions, task?: Task) {
     this.#options = options
     this.#deadline = options.deadline
+    this.#hasBegun = task === undefined
     this.#given = task?.record.inbox.answers ?? {}
     this.#returned = options.answers
     this.id = task?.record.run?.id ?? crypto.randomUUID()
@@ -145,6 +157,19 @@ export class TaskRun implements ReplayHooks {
     }
     this.#close()
     this.#resolve({ kind: 'error', error })
+  }
+
+  /** The task's tool is found, and will run. */
+  begin(): void {
+    this.#hasBegun = true
+  }
+
+  /** The run cannot begin here and now: the task is tried again later. Never rejects. */
+  async release(): Promise<void> {
+    if (this.#isOver) return
+    // Otherwise its lease ends.
+    await this.#writer.write(released).catch(this.#options.report)
+    this.#close()
   }
 
   /** The process stops: no further step starts here. */
@@ -265,6 +290,7 @@ export class TaskRun implements ReplayHooks {
 
   /** The time is over while a step still runs: the step is abandoned, and starts again in the next run. */
   async #expire(): Promise<void> {
+    if (!this.#hasBegun) return this.release()
     this.#isLate = true
     this.#replay?.end()
     const journal = this.#replay?.journal() ?? this.task!.record.journal

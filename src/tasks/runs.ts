@@ -1,23 +1,32 @@
 /** Runs the tasks of one server: schedules them, and holds what their runs share. */
+import { isA } from '../definition/error-text.ts'
 import { callHook, isThenable } from '../definition/hook.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Context } from '../request/context.ts'
 import type { ServerOptions } from '../request/options.ts'
 import { type SlicePlatform, TASK_URI, type TaskHost } from '../request/task-support.ts'
+import { cannotBeTaken } from './changes.ts'
 import { takeLease } from './lease.ts'
+import { createPlaces, type Place } from './places.ts'
+import { createRareReport } from './rare-report.ts'
 import { describeDetails, isEnded, type Task } from './record.ts'
 import { runTask, type SharedByRuns } from './run-task.ts'
 import { MIN_RUN_MS, type TasksOptions, toSettings } from './settings.ts'
 import type { TaskStore } from './store.ts'
-import { createTaskRecords } from './task-records.ts'
+import { createTaskRecords, TaskTooLargeError, UnreadableTaskError } from './task-records.ts'
 
 /** Milliseconds that a write waits for the notification of its runner. */
 const WAKE_TIMEOUT_MS = 1000
+
+/** The task may be due, but no run can begin in this process now. */
+export const BUSY = 'busy'
 
 export interface TaskRuns extends SharedByRuns {
   /** @throws TypeError if the tasks belong to another server. */
   attach(host: TaskHost): void
   close(): void
+  /** Like `run`, but tells that there was no place for it in this process. */
+  start(id: string, platform?: SlicePlatform): Promise<number | null | typeof BUSY>
   /** Runs a task if it is due and has no other run. Resolves with its next due time. Never rejects. */
   run(id: string, platform?: SlicePlatform): Promise<number | null>
   /** Runs a task that a request made due, unless its runner runs it immediately. */
@@ -26,28 +35,61 @@ export interface TaskRuns extends SharedByRuns {
 
 export function createTaskRuns(options: TasksOptions & { readonly store: TaskStore }): TaskRuns {
   const shared = createShared(options)
-  const { records, settings, running, report } = shared
+  const { records, settings, running, places, report, reportRarely } = shared
   const { runner } = settings
   let isClosed = false
 
-  const run: TaskRuns['run'] = async (id, platform = {}) => {
+  const start: TaskRuns['start'] = async (id, platform = {}) => {
     if (isClosed) return Date.now()
+    let place: Place | undefined
     try {
       // A run without time for a step would only count as a run without a finished step.
       if ((platform.deadline ?? Number.POSITIVE_INFINITY) - Date.now() < MIN_RUN_MS)
         return (await records.read(id))?.dueAt ?? null
+      if (places.isShut()) return BUSY
       const runId = crypto.randomUUID()
-      const task = await records.change(id, (current) => takeLease(current, runId, settings))
-      const isOurs = task?.record.run?.id === runId
-      return (isOurs ? await runTask(task, platform, shared) : task)?.dueAt ?? null
+      let isBusy = false
+      const task = await records.change(id, (current) => {
+        place?.leave()
+        place = undefined
+        if (shared.isForeign(current.server)) return undefined
+        const enter = (crashes: number): Place | undefined => {
+          place = places.enter(crashes)
+          isBusy = place === undefined
+          return place
+        }
+        return takeLease(current, runId, settings, { has: (task) => running.has(task), enter })
+      })
+      if (place !== undefined && task?.record.run?.id === runId)
+        return (await runTask(task, platform, shared, place)).dueAt
+      if (task === undefined || shared.isForeign(task.server)) return null
+      return isBusy ? BUSY : task.dueAt
     } catch (error) {
-      report(error)
+      await clearAway(id, error).catch(report)
       return Date.now()
+    } finally {
+      place?.leave()
     }
+  }
+
+  const run: TaskRuns['run'] = async (id, platform) => {
+    const next = await start(id, platform)
+    return next === BUSY ? Date.now() : next
+  }
+
+  /** A task that cannot be taken must not stand before others. */
+  const clearAway = async (id: string, error: unknown): Promise<void> => {
+    if (isA(error, UnreadableTaskError)) {
+      reportRarely('unreadable', error)
+      return records.putOff(id)
+    }
+    report(error)
+    if (isA(error, TaskTooLargeError)) await records.change(id, (task) => cannotBeTaken(task, error))
   }
 
   return {
     ...shared,
+    start,
     run,
     close() {
       isClosed = true
@@ -68,15 +110,18 @@ function createShared(
   const settings = toSettings(given)
   const { runner } = settings
   let host: TaskHost | undefined
+  let isForeignReported = false
 
-  const options = (): ServerOptions => {
+  const hosted = (): TaskHost => {
     if (host === undefined)
       throw new TypeError('These tasks do not belong to a server: pass them to MCPServer as "tasks".')
-    return host.options()
+    return host
   }
+  const options = (): ServerOptions => hosted().options()
   const report = (error: unknown): void => options().reportError(error, { tasks: true })
   const records = createTaskRecords(
     settings.store,
+    () => hosted().id,
     async (id, at) => {
       try {
         const told = at === null ? runner?.forget?.(id) : runner?.wake(id, at)
@@ -90,8 +135,17 @@ function createShared(
   return {
     records,
     settings,
+    places: createPlaces(settings.maxConcurrentRuns, settings.maxRunMs),
     running: new Map(),
     report,
+    isForeign(server) {
+      const own = hosted().id
+      if (server === undefined || server === own) return false
+      if (!isForeignReported) report(foreign(server, own))
+      isForeignReported = true
+      return true
+    },
+    reportRarely: createRareReport(report),
     options,
     readerFor: (principal) => ({
       async getTask(taskId) {
@@ -105,6 +159,12 @@ function createShared(
       host = server
     },
   }
+}
+
+function foreign(server: string, own: string): Error {
+  return new Error(
+    `The store of the tasks also has some of server "${server}": this server, "${own}", leaves them alone. If this was its "id" before, set it again, or they wait until they expire.`,
+  )
 }
 
 /** The invocation of a request, for a run after its response. */

@@ -19,8 +19,15 @@ export interface TasksOptions {
   readonly pollIntervalMs?: number
   /** Open tasks that one caller may have: a principal, otherwise a public address; all others count as one. Default 100. */
   readonly maxOpenTasks?: number
-  /** Consecutive runs without a finished step after which a task fails. Default 5. */
+  /** Consecutive runs that end without a finished step, after which a task fails. Default 5. */
   readonly maxIdleRuns?: number
+  /**
+   * Consecutive runs that die without a finished step, while nothing else runs in their process, after which a task fails; ten times as many
+   * that run beside others. Default 3.
+   */
+  readonly maxCrashes?: number
+  /** Runs at once in one process. Calls that become tasks are counted, and never refused. Default 100. */
+  readonly maxConcurrentRuns?: number
   /** Maximum milliseconds of one run, 2000 or more. The platform's own limit applies, too. Default 900 000, 15 minutes. */
   readonly maxRunMs?: number
   /**
@@ -37,6 +44,8 @@ export const TASKS_OPTIONS: Names<TasksOptions> = {
   pollIntervalMs: [0],
   maxOpenTasks: [1],
   maxIdleRuns: [1],
+  maxCrashes: [1],
+  maxConcurrentRuns: [1],
   maxRunMs: [0],
   leaseMs: [0],
 }
@@ -64,6 +73,8 @@ export function toSettings(options: TasksOptions & { readonly store: TaskStore }
     pollIntervalMs: 2000,
     maxOpenTasks: 100,
     maxIdleRuns: 5,
+    maxCrashes: 3,
+    maxConcurrentRuns: 100,
     maxRunMs: 900_000,
     leaseMs: 30_000,
   }

@@ -11,6 +11,8 @@ export interface StoredTask {
   readonly id: string
   /** The creator, as a digest: the number of open tasks is limited per owner. */
   readonly owner: string
+  /** The `id` of the server that it belongs to, which never changes. Undefined for a task of a version that did not store it. */
+  readonly server?: string | undefined
   /** 1 when created, and 1 more with each replacement. */
   readonly version: number
   /** False once the task has ended. It is then no longer counted for its owner, and never due. */
@@ -56,7 +58,15 @@ export interface TaskStore {
    * The ids of open tasks whose `dueAt` is `now` or before, the earliest first, at most `limit`. Without expired ones. Empty for a store
    * whose own clock wakes each task (a Durable Object).
    */
-  due(now: number, limit: number): Promise<readonly string[]>
+  due(now: number, limit: number, options?: DueOptions): Promise<readonly string[]>
+}
+
+/** Which due tasks a server asks for. */
+export interface DueOptions {
+  /** Only tasks of this server, and those without one. Default: all. */
+  readonly server?: string
+  /** Tasks of one owner, as long as others are due; then the rest of the page is filled. As far as the store can. Default: any number. */
+  readonly perOwner?: number
 }
 
 /** Makes sure that due tasks run. */

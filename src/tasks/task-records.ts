@@ -18,6 +18,21 @@ const ID_BYTES = 24
 /** Milliseconds for one read or write. */
 const STORE_TIMEOUT_MS = 15_000
 
+/**
+ * Bytes of a record that only bookkeeping may use: the lease and the counts of its runs. So what could be stored can always be taken, and
+ * ended.
+ */
+const ROOM_BYTES = 1024
+
+/** The part of a small store's limit that is kept for it. */
+const MAX_ROOM_SHARE = 1 / 8
+
+/** The part of a page that one owner may have while others wait. */
+const OWNER_SHARE = 1 / 4
+
+/** Milliseconds for which a task that cannot be read is put off. */
+const UNREADABLE_MS = 300_000
+
 /** How often a change is retried after a concurrent write. */
 const MAX_ATTEMPTS = 50
 
@@ -29,6 +44,13 @@ export interface Changed {
   readonly dueAt: number | null
   /** Whether the runner already knows `dueAt`, as the end of the current run. */
   readonly isQuiet?: boolean
+  /** It adds nothing but bookkeeping. */
+  readonly isBookkeeping?: boolean
+}
+
+/** The stored text is not a record: it is damaged, or a newer version wrote it. */
+export class UnreadableTaskError extends Error {
+  override readonly name = 'UnreadableTaskError'
 }
 
 /** The record does not fit in its store. */
@@ -55,15 +77,21 @@ export interface TaskRecords {
   read(id: string): Promise<Task | undefined>
   /** Resolves with the changed task, with the stored one if there was nothing to change, and with undefined if it does not exist. */
   change(id: string, change: Change, known?: Task): Promise<Task | undefined>
+  /** Those of this server, and of each owner only a share while others wait. */
   due(now: number, limit: number): Promise<readonly string[]>
+  /** Another server whose task is due in the same store, if it is the first. */
+  dueElsewhere(now: number): Promise<string | undefined>
+  /** Makes a task that cannot be read due later, so that it does not stand before others. */
+  putOff(id: string): Promise<void>
 }
 
 /**
- * @param onDue Called after each write that makes a task due, and with null after one that makes it no longer due. Awaited, since the
+ * @param server The id of the server. @param onDue Called after each write that makes a task due, and with null after one that makes it no longer due. Awaited, since the
  * process may be frozen after the call returned. @param onChange Called after each write that clients can see.
  */
 export function createTaskRecords(
   store: TaskStore,
+  server: () => string,
   onDue: (id: string, at: number | null) => Promise<void>,
   onChange: (id: string) => void,
 ): TaskRecords {
@@ -73,22 +101,30 @@ export function createTaskRecords(
     const offsetMs = await clock.sync()
     const stored = await answered(store.read(id))
     if (stored === undefined) return undefined
-    const { owner, version, dueAt, state } = stored
-    return toOwnTime({ id, owner, version, dueAt, record: JSON.parse(state) as TaskRecord }, offsetMs)
+    const { owner, server, version, dueAt, state } = stored
+    return toOwnTime({ id, owner, server, version, dueAt, record: toRecord(id, state) }, offsetMs)
   }
+  const { maxStateBytes } = store
+  const roomBytes = Math.min(ROOM_BYTES, Math.floor(maxStateBytes * MAX_ROOM_SHARE))
 
   return {
     clock,
     read,
     async due(now, limit) {
+      const perOwner = Math.max(1, Math.ceil(limit * OWNER_SHARE))
       const offsetMs = await clock.sync()
-      return answered(store.due(now + offsetMs, limit))
+      return answered(store.due(now + offsetMs, limit, { server: server(), perOwner }))
+    },
+    async dueElsewhere(now) {
+      const [id] = await answered(store.due(now + (await clock.sync()), 1))
+      const stored = id === undefined ? undefined : await answered(store.read(id))
+      return stored?.server === server() ? undefined : stored?.server
     },
     async create(record, dueAt, { owner, maxOpen }) {
       const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
       const kept = withLifetime(record, dueAt, Date.now())
-      const task = { id, owner: await digest(owner), version: 1, dueAt, record: kept }
-      const stored = toStored(toStoreTime(task, await clock.sync()), store.maxStateBytes)
+      const task = { id, owner: await digest(owner), server: server(), version: 1, dueAt, record: kept }
+      const stored = toStored(toStoreTime(task, await clock.sync()), maxStateBytes - roomBytes)
       if (!(await answered(store.create(stored, maxOpen)))) return undefined
       if (dueAt !== null && stored.dueAt !== null) await onDue(id, dueAt)
       return task
@@ -101,7 +137,9 @@ export function createTaskRecords(
         const now = Date.now()
         const record = { ...withLifetime(changed.record, changed.dueAt, now), updatedAt: now }
         const next = { ...task, version: task.version + 1, dueAt: changed.dueAt, record }
-        const stored = toStored(toStoreTime(next, await clock.sync()), store.maxStateBytes)
+        const usesRoom = changed.isBookkeeping === true || isEnded(record)
+        const maxBytes = maxStateBytes - (usesRoom ? 0 : roomBytes)
+        const stored = toStored(toStoreTime(next, await clock.sync()), maxBytes)
         if (await answered(store.replace(stored))) {
           if (isSeen(task.record, record)) onChange(id)
           if (!changed.isQuiet && (stored.dueAt !== null || task.dueAt !== null))
@@ -113,7 +151,29 @@ export function createTaskRecords(
       if (task !== undefined) throw new Error(`Task ${id} could not be written: too many concurrent writes.`)
       return undefined
     },
+    async putOff(id) {
+      const offsetMs = await clock.sync()
+      const now = Date.now()
+      const stored = await answered(store.read(id))
+      if (stored === undefined || !stored.isOpen || stored.dueAt === null || stored.dueAt > now + offsetMs)
+        return
+      const later = { ...stored, version: stored.version + 1, dueAt: now + UNREADABLE_MS + offsetMs }
+      if (await answered(store.replace(later))) await onDue(id, now + UNREADABLE_MS)
+    },
   }
+}
+
+/** @throws UnreadableTaskError */
+function toRecord(id: string, state: string): TaskRecord {
+  try {
+    const record = JSON.parse(state) as TaskRecord
+    if (typeof record.tool === 'string' && typeof record.journal === 'object') return record
+  } catch {
+    // Reported below.
+  }
+  throw new UnreadableTaskError(
+    `The stored task "${id}" cannot be read: it is damaged, or a newer version wrote it. It stays in the store until it expires.`,
+  )
 }
 
 /** What a write did that did not answer is unknown, as after an error. */
@@ -129,14 +189,20 @@ function isSeen(before: TaskRecord, after: TaskRecord): boolean {
 }
 
 /** @throws TaskTooLargeError */
-function toStored({ id, owner, version, dueAt, record }: Task, maxStateBytes: number): StoredTask {
+function toStored({ id, owner, server, version, dueAt, record }: Task, maxStateBytes: number): StoredTask {
   const isOpen = !isEnded(record)
-  const state = JSON.stringify(record)
-  const bytes = bytesOver(state, maxStateBytes)
+  let state = JSON.stringify(record)
+  let bytes = bytesOver(state, maxStateBytes)
+  if (bytes !== undefined && isOpen && record.statusMessage !== undefined) {
+    // Progress is worth less than what it would displace.
+    state = JSON.stringify({ ...record, statusMessage: undefined })
+    bytes = bytesOver(state, maxStateBytes)
+  }
   if (bytes !== undefined) throw new TaskTooLargeError(bytes, maxStateBytes)
   return {
     id,
     owner,
+    server,
     version,
     isOpen,
     dueAt: isOpen ? dueAt : null,

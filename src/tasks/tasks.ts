@@ -2,10 +2,11 @@
  * Tasks of one server: creates them from calls, runs them in slices, and answers the methods of the extension
  * `io.modelcontextprotocol/tasks` (SEP-2663).
  */
-import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
+import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { isDeclared } from '../request/declared-tasks.ts'
-import type { SlicePlatform, TaskSupport } from '../request/task-support.ts'
+import type { TaskSupport } from '../request/task-support.ts'
 import { createCall } from './call.ts'
+import { createRunDue } from './due.ts'
 import { asInboxError, notified } from './inbox.ts'
 import { createListening } from './listening.ts'
 import { createMethods } from './methods.ts'
@@ -16,18 +17,9 @@ import { createStatusTools } from './status-tools.ts'
 import type { TaskStore } from './store.ts'
 import type { Changed } from './task-records.ts'
 
-/** Tasks that one `runDue` runs concurrently. */
-const DUE_LIMIT = 20
-
 type Options = TasksOptions & { readonly store: TaskStore }
 
 const OPTIONS: Names<Options> = { store: 'object', ...TASKS_OPTIONS }
-const DUE_OPTIONS: Names<SlicePlatform & { readonly limit?: number }> = {
-  env: 1,
-  deadline: [0],
-  waitUntil: 'function',
-  limit: [1],
-}
 
 /**
  * Creates the `tasks` of a server from a store.
@@ -78,13 +70,7 @@ export function createTasks(options: Options): TaskSupport {
       return task !== undefined && isTaken
     },
     run: runs.run,
-    async runDue(options = {}) {
-      refuseUnknown('runDue', options, DUE_OPTIONS)
-      const { limit = DUE_LIMIT, ...platform } = options
-      const ids = await records.due(Date.now(), limit)
-      await Promise.all(ids.map((id) => runs.run(id, platform)))
-      return ids.length
-    },
+    runDue: createRunDue(runs),
     close: runs.close,
     ...createListening(runs),
   }

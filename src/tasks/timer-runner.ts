@@ -13,6 +13,9 @@ export interface PollingOptions {
 
 const OPTIONS: Names<PollingOptions> = { everyMs: [0], limit: [1] }
 
+/** Milliseconds after which runs that take longer do not keep others waiting. */
+const CATCH_UP_MS = 1000
+
 /** Milliseconds after a poll that found the maximum. */
 const FULL_LOOK_MS = 50
 
@@ -64,13 +67,31 @@ export function pollingRunner(options: PollingOptions = {}): TaskRunner {
 export function createTimerRunner(): TaskRunner {
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   let tasks: TaskControls | undefined
+  let isClosed = false
+  let isBehind = false
+  /** Runs what is due, until there is nothing. */
+  const catchUp = async (): Promise<void> => {
+    if (isBehind) return
+    isBehind = true
+    for (let found = 1; found > 0 && !isClosed; ) {
+      await new Promise<void>((resolve) => later(resolve, FULL_LOOK_MS))
+      const longer = new Promise<number>((resolve) => later(() => resolve(1), CATCH_UP_MS))
+      found = await Promise.race([tasks!.runDue(), longer]).catch(() => 0)
+    }
+    isBehind = false
+  }
+  const runNow = async (id: string): Promise<void> => {
+    const next = await tasks?.run(id)
+    // There was no place for it in this process, or the store failed.
+    if (typeof next === 'number' && next <= Date.now()) await catchUp()
+  }
   const wake = (id: string, at: number): void => {
     clearTimeout(timers.get(id))
     const onTime = (): void => {
       timers.delete(id)
       // A timer may fire a millisecond early, and no other timer would wake a task that is not due yet.
       if (at > Date.now()) wake(id, at)
-      else void tasks?.run(id)
+      else void runNow(id)
     }
     timers.set(id, later(onTime, Math.min(Math.max(0, at - Date.now()), MAX_TIMER_MS)))
   }
@@ -84,6 +105,7 @@ export function createTimerRunner(): TaskRunner {
       tasks = given
     },
     close() {
+      isClosed = true
       for (const timer of timers.values()) clearTimeout(timer)
       timers.clear()
     },

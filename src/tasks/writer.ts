@@ -6,10 +6,11 @@
 import { backoffMs } from '../definition/backoff.ts'
 import { isA } from '../definition/error-text.ts'
 import type { Journal } from '../interaction/journal.ts'
-import { tooLarge } from './changes.ts'
+import { isSame, NO_CRASHES, tooLarge } from './changes.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { Changed, TaskRecords } from './task-records.ts'
 import { TaskTooLargeError } from './task-records.ts'
+import { isOwnStep } from './waits.ts'
 
 export interface WriterOptions {
   readonly records: TaskRecords
@@ -18,6 +19,8 @@ export interface WriterOptions {
   /** When the run must be over, in milliseconds since the epoch. */
   readonly deadline: number
   readonly report: (error: unknown) => void
+  /** Whether nothing else runs in this process, and will not for this many milliseconds. */
+  readonly isAlone: (forMs: number) => boolean
 }
 
 /** Milliseconds between two writes of progress. */
@@ -100,12 +103,12 @@ export class RunWriter {
         return await this.save()
       } catch (error) {
         const isTooLarge = isA(error, TaskTooLargeError)
-        if (isTooLarge && this.#isLargest(name)) throw tooLarge(error, name)
+        if (isTooLarge && this.#isToBlame(name)) throw tooLarge(error, name)
         if (!isTooLarge) {
           this.#options.report(error)
           return this.#onLost()
         }
-        // Another step that ended at the same time is too large, and is removed from the journal.
+        // A larger step that ended at the same time is named instead, and is removed from the journal.
         await new Promise((resolve) => setTimeout(resolve, 0))
       }
     }
@@ -132,30 +135,31 @@ export class RunWriter {
     }
   }
 
-  #isLargest(name: string): boolean {
-    const sizes = Object.entries(this.#journal().steps).map(
-      ([step, value]) => [JSON.stringify(value).length, step] as const,
-    )
-    const largest = Math.max(...sizes.map(([size]) => size))
-    return sizes.some(([size, step]) => step === name && size === largest)
+  /** Of the steps that are not stored yet, the largest is too large. Those that are stored did fit. */
+  #isToBlame(name: string): boolean {
+    const { steps } = this.#journal()
+    const stored = this.task!.record.journal.steps
+    const sizeOf = (step: string): number => JSON.stringify(steps[step] ?? null).length
+    const isNew = (step: string): boolean => !Object.hasOwn(stored, step) && !isOwnStep(step)
+    const others = Object.keys(steps).filter((step) => step !== name && isNew(step))
+    return others.every((step) => sizeOf(step) <= sizeOf(name))
   }
 
   async #writeJournal(): Promise<void> {
     if (this.#isClosed) return
     const journal = this.#journal()
     await this.write((record) => {
-      const until = Date.now() + this.#options.leaseMs
+      const { leaseMs, isAlone } = this.#options
+      const until = Date.now() + leaseMs
       const isIdle = Object.keys(journal.steps).length === Object.keys(record.journal.steps).length
-      const idleRuns = isIdle ? record.idleRuns : 0
+      // Until the next write.
+      const lease = { until, isAlone: isAlone(leaseMs / 3) || undefined, ...(!isIdle && { hasWorked: true }) }
+      const progress = isIdle ? {} : { idleRuns: 0, ...NO_CRASHES }
       return {
-        record: {
-          ...record,
-          journal,
-          idleRuns,
-          run: record.run && { ...record.run, until, ...(!isIdle && { hasWorked: true }) },
-        },
+        record: { ...record, journal, ...progress, run: record.run && { ...record.run, ...lease } },
         dueAt: until,
         isQuiet: true,
+        isBookkeeping: isSame(journal, record.journal),
       }
     })
   }

@@ -212,11 +212,13 @@ export const BOUNDS: readonly Bound[] = [
       'src/tasks/call.ts': 'Create',
       'src/tasks/endpoint-secrets.ts':
         'EndpointSecrets.isSigned EndpointSecrets.isToken EndpointSecrets.sign',
+      'src/tasks/fair-page.ts': 'fairPage.page',
       'src/tasks/run-options.ts': 'RunOptions.create',
-      'src/tasks/runs.ts': 'TaskRuns.run',
+      'src/tasks/runs.ts': 'TaskRuns.run TaskRuns.start',
       'src/tasks/store-time.ts': 'StoreClock.sync createStoreClock.bounded',
       'src/tasks/task-records.ts':
-        'TaskRecords.change TaskRecords.create TaskRecords.due TaskRecords.read ' + 'createTaskRecords.onDue',
+        'TaskRecords.change TaskRecords.create TaskRecords.due TaskRecords.dueElsewhere TaskRecords.putOff ' +
+        'TaskRecords.read createTaskRecords.onDue',
     },
   },
 ]

@@ -66,7 +66,7 @@ export async function crashThrough(plan: Plan, scene: Scene): Promise<number> {
   const witness = new Witness()
   const start = (death: Plan['deaths'][number] | undefined, index: number, runner?: TaskRunner) => {
     const own = mortal(connect(index), witness, owner, death)
-    const tasks = createTasks({ store: own, leaseMs, maxIdleRuns: 100, runner })
+    const tasks = createTasks({ store: own, leaseMs, maxIdleRuns: 100, maxCrashes: 100, runner })
     const client = new TaskClient({
       tools: { job: createJob(() => ({ plan, witness }), wait) },
       tasks,

@@ -17,7 +17,7 @@ export async function crashThrough(
   const witness = new Witness()
   const start = (death?: Plan['deaths'][number]) => {
     const own = mortal(store, witness, OWNER, death)
-    const tasks = createTasks({ store: own, leaseMs: LEASE_MS, maxIdleRuns: 100 })
+    const tasks = createTasks({ store: own, leaseMs: LEASE_MS, maxIdleRuns: 100, maxCrashes: 100 })
     return {
       own,
       client: new TaskClient({

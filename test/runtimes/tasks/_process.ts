@@ -1,4 +1,4 @@
-/** A process that serves and runs tasks, to be killed: `node _process.ts redis|postgres <url of the store> <file for what steps did>`. */
+/** A process that serves and runs tasks, to be killed: `node _process.ts redis|postgres <url of the store> <file for what steps did> [maxCrashes]`. */
 import { appendFileSync } from 'node:fs'
 import { createTool, MCPServer } from 'mayfly-mcp'
 import { serve } from 'mayfly-mcp/node'
@@ -9,7 +9,7 @@ import postgres from 'postgres'
 import { createClient } from 'redis'
 import * as z from 'zod'
 
-const [, , kind, url = '', log = ''] = process.argv
+const [, , kind, url = '', log = '', maxCrashes = '100'] = process.argv
 
 async function openStore(): Promise<TaskStore> {
   if (kind === 'redis') return redisTaskStore(await createClient({ url }).connect())
@@ -26,6 +26,7 @@ const job = createTool({
     for (let n = 0; n < 10; n++) {
       await ctx.step(`step ${n}`, async () => {
         appendFileSync(log, `${name} ${n}\n`)
+        if (name === 'poison') process.kill(process.pid, 'SIGKILL')
         await new Promise((resolve) => setTimeout(resolve, 20))
       })
       if (n === 3) await ctx.sleep('a moment', 150)
@@ -58,6 +59,7 @@ const tasks = createTasks({
   runner: pollingRunner({ everyMs: 100 }),
   leaseMs: 800,
   maxIdleRuns: 100,
+  maxCrashes: Number(maxCrashes),
   maxOpenTasks: 20_000,
 })
 const server = new MCPServer({

@@ -66,6 +66,52 @@ it.each([
   },
 )
 
+it.each([
+  ['redis', startRedisServer],
+  ['postgres', startPostgresServer],
+])(
+  '%s: a step that kills its process → it fails after three crashes alone, and its neighbours end',
+  {
+    timeout: 120_000,
+  },
+  async (kind, start) => {
+    const folder = mkdtempSync(join(tmpdir(), 'mayfly-poison-'))
+    const log = join(folder, 'steps')
+    const store: BusServer = await start()
+    let running = await begin(kind, store.url, log, 3)
+    let deaths = 0
+    try {
+      const made = new Map<string, string>()
+      for (const name of ['one', 'two', 'three', 'four', 'five', 'poison'])
+        made.set(name, (await running.wire.call('job', { name }).catch(() => ({ taskId: '' }))).taskId)
+      const ended = new Map<string, string>()
+      while (ended.size < made.size) {
+        if (running.child.signalCode !== null || running.child.exitCode !== null) {
+          deaths++
+          running = await begin(kind, store.url, log, 3)
+        }
+        for (const [name, taskId] of made) {
+          const task = await running.wire.get(taskId).catch(() => undefined)
+          if (task === undefined) continue
+          await answer(running.wire, task, name).catch(() => {})
+          if (!['working', 'input_required'].includes(task.status)) ended.set(name, task.status)
+        }
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      expect(Object.fromEntries(ended)).toEqual({
+        ...Object.fromEntries([...made.keys()].map((name) => [name, 'completed'])),
+        poison: 'failed',
+      })
+      expect(deaths).toBeLessThanOrEqual(8)
+      expect(runAgain(readFileSync(log, 'utf8'))).toEqual([])
+    } finally {
+      running.child.kill('SIGKILL')
+      await store.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+)
+
 async function answer(wire: TaskWire, { taskId, inputRequests = {} }: Seen, text: string): Promise<void> {
   for (const key of Object.keys(inputRequests))
     await wire.update(taskId, { [key]: { action: 'accept', content: { text } } })
@@ -84,8 +130,10 @@ function runAgain(log: string): string[] {
   return found
 }
 
-async function begin(kind: string, url: string, log: string) {
-  const child = spawn(process.execPath, [PROCESS, kind, url, log], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function begin(kind: string, url: string, log: string, maxCrashes = 100) {
+  const child = spawn(process.execPath, [PROCESS, kind, url, log, String(maxCrashes)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
   return { child, wire: new TaskWire(line) }
 }

@@ -51,7 +51,7 @@ test('answers that fit, in a task that has no room for them → -32602 with the 
   const [one = ''] = Object.keys((await client.until(taskId, 'input_required')).inputRequests!)
   expect((await client.update(taskId, { [one]: answer(1900) })).error).toMatchObject({
     code: -32602,
-    message: expect.stringMatching(/would have \d+ bytes of 8000/),
+    message: expect.stringMatching(/would have \d+ bytes of 7000/),
   })
   expect(Object.keys((await client.get(taskId)).inputRequests!)).toContain(one)
 })

@@ -29,7 +29,7 @@ function createServer(store: TaskStore): MCPServer {
     log: false,
     onError: () => {},
     tools: { job: createJob((name) => seen.get(name)!, wait) },
-    tasks: createTasks({ store, leaseMs: 1500, maxIdleRuns: 100, maxOpenTasks: 100_000 }),
+    tasks: createTasks({ store, leaseMs: 1500, maxIdleRuns: 100, maxCrashes: 100, maxOpenTasks: 100_000 }),
   })
 }
 

@@ -25,6 +25,8 @@ export interface Backend {
   readonly outages?: { readonly [name: string]: Outage }
   /** Whether its own clock wakes each task, so that it has none to tell. Default false. */
   readonly wakesItself?: boolean
+  /** Of 20 tasks told, those of other owners at least, where one has hundreds and its share is 5. Default 15. */
+  readonly fairShare?: number
   /** Tasks that are created at once. Default 500. */
   readonly burst?: number
   stop(): unknown

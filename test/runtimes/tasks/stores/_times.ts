@@ -103,25 +103,30 @@ export function limitScenarios({ connect, connectTwo }: Stores): void {
 
 export function dueScenarios(stores: Stores): void {
   const { connect, connectTwo } = stores
-  describe('due tasks', () => {
+  describe.each([undefined, 'shop'])('due tasks of the server %s', (server) => {
+    const taskOf = (more: Partial<StoredTask>): StoredTask => newTask({ server, ...more })
+    const options = server === undefined ? {} : { server }
+
     it('are told in order, the earliest first; not what waits, has ended, expires or comes later', async () => {
       const [here, there] = await connectTwo()
       const now = Date.now()
       const expected = [now - 3 * HOUR_MS, now - HOUR_MS, now - 2, now - 1, now].map((dueAt) =>
-        newTask({ dueAt }),
+        taskOf({ dueAt }),
       )
       const others = [
-        newTask({ dueAt: null }),
-        newTask({ dueAt: now + 1 }),
-        newTask({ dueAt: now - 5, isOpen: false }),
-        newTask({ dueAt: now - HOUR_MS, expiresAt: now }),
+        taskOf({ dueAt: null }),
+        taskOf({ dueAt: now + 1 }),
+        taskOf({ dueAt: now - 5, isOpen: false }),
+        taskOf({ dueAt: now - HOUR_MS, expiresAt: now }),
       ]
       for (const task of [...expected, ...others].sort((a, b) => (a.id < b.id ? -1 : 1)))
         await kept(here, task)
       const ids = stores.backend.wakesItself ? [] : expected.map(({ id }) => id)
       for (const limit of [0, 1, 2, 5, 100])
-        await eventually(async () => expect(await there.due(now, limit)).toEqual(ids.slice(0, limit)))
-      expect(await there.due(now - 2 * HOUR_MS, 100)).toEqual(ids.slice(0, 1))
+        await eventually(async () =>
+          expect(await there.due(now, limit, options)).toEqual(ids.slice(0, limit)),
+        )
+      expect(await there.due(now - 2 * HOUR_MS, 100, options)).toEqual(ids.slice(0, 1))
     })
 
     it('change with each replacement', async () => {
@@ -129,12 +134,12 @@ export function dueScenarios(stores: Stores): void {
       const now = Date.now()
       const expectDue = (...tasks: StoredTask[]) =>
         eventually(async () =>
-          expect(await there.due(now, 10)).toEqual(
+          expect(await there.due(now, 10, options)).toEqual(
             stores.backend.wakesItself ? [] : tasks.map(({ id }) => id),
           ),
         )
-      let one = await kept(here, newTask({ dueAt: now - 2 }))
-      let other = await kept(here, newTask({ dueAt: null }))
+      let one = await kept(here, taskOf({ dueAt: now - 2 }))
+      let other = await kept(here, taskOf({ dueAt: null }))
       await expectDue(one)
       const change = async (task: StoredTask, more: Partial<StoredTask>): Promise<StoredTask> => {
         const changed = next(task, more)
@@ -157,12 +162,12 @@ export function dueScenarios(stores: Stores): void {
       const store = await connect()
       const now = Date.now()
       const tasks = Array.from({ length: 300 }, (_, index) =>
-        newTask({ dueAt: now - index, ...(index % 3 === 0 && { expiresAt: now + HOUR_MS - index }) }),
+        taskOf({ dueAt: now - index, ...(index % 3 === 0 && { expiresAt: now + HOUR_MS - index }) }),
       )
       await Promise.all(tasks.map((task) => kept(store, task)))
       const told: string[] = []
       for (;;) {
-        const ids = await store.due(now, 70)
+        const ids = await store.due(now, 70, options)
         if (ids.length === 0) break
         expect(ids.length).toBeLessThanOrEqual(70)
         told.push(...ids)
@@ -171,8 +176,62 @@ export function dueScenarios(stores: Stores): void {
       expect(told).toEqual(tasks.map(({ id }) => id).reverse())
       // Those that will have expired stand before those that will not have.
       for (const { id } of tasks) await store.replace(next((await store.read(id))!, { dueAt: now - 1 }))
-      expect(await store.due(now + HOUR_MS, 1000)).toHaveLength(200)
-      expect(await store.due(now + HOUR_MS, 199)).toHaveLength(199)
+      expect(await store.due(now + HOUR_MS, 1000, options)).toHaveLength(200)
+      expect(await store.due(now + HOUR_MS, 199, options)).toHaveLength(199)
+    })
+  })
+
+  describe('due tasks of several', () => {
+    it('a server is told its own, and those of no server; all are told without one', async () => {
+      const [here, there] = await connectTwo()
+      const now = Date.now()
+      const own = newTask({ dueAt: now - 3, server: 'shop' })
+      const old = newTask({ dueAt: now - 2 })
+      const foreign = newTask({ dueAt: now - 1, server: 'bank' })
+      for (const task of [own, old, foreign]) await kept(here, task)
+      for (const task of [own, old, foreign]) expect(await there.read(task.id)).toEqual(task)
+      const expectDue = (server: string | undefined, ...tasks: StoredTask[]) =>
+        eventually(async () =>
+          expect(await there.due(now, 10, server === undefined ? {} : { server })).toEqual(
+            stores.backend.wakesItself ? [] : tasks.map(({ id }) => id),
+          ),
+        )
+      await expectDue('shop', own, old)
+      await expectDue('bank', old, foreign)
+      await expectDue(undefined, own, old, foreign)
+      expect(await here.replace(next(own, { dueAt: now - 1 }))).toBe(true)
+      expect(await there.read(own.id)).toMatchObject({ server: 'shop' })
+      await expectDue('shop', old, own)
+      expect(await here.replace(next(old, { dueAt: null }))).toBe(true)
+      expect(await here.replace({ ...own, version: 3, isOpen: false })).toBe(true)
+      await expectDue('shop')
+      await expectDue('bank', foreign)
+    })
+
+    it('an owner with hundreds of them delays no other', async (context) => {
+      if (stores.backend.wakesItself) return context.skip()
+      const store = await connect()
+      const now = Date.now()
+      const of = (owner: string, dueAt: number) => newTask({ owner, dueAt, server: 'shop' })
+      const many = Array.from({ length: 300 }, (_, index) => of('many', now - 1000 + index))
+      const others = Array.from({ length: 30 }, (_, index) => of(`owner ${index}`, now - 30 + index))
+      await Promise.all([...many, ...others].map((task) => kept(store, task)))
+      const query = { server: 'shop', perOwner: 5 }
+      const isOther = (id: string) => others.some((task) => task.id === id)
+      const found = await eventually(async () => {
+        const ids = await store.due(now, 20, query)
+        expect(ids).toHaveLength(20)
+        return ids
+      })
+      expect(new Set(found).size).toBe(20)
+      expect(found.filter(isOther).length).toBeGreaterThanOrEqual(stores.backend.fairShare ?? 15)
+      // Alone it has the whole page.
+      await Promise.all(others.map((task) => store.replace(next(task, { dueAt: null }))))
+      await eventually(async () => {
+        const ids = await store.due(now, 20, query)
+        expect(ids).toHaveLength(20)
+        expect(ids.some(isOther)).toBe(false)
+      })
     })
   })
 }

@@ -65,7 +65,7 @@ export async function startWorkerd(file = 'worker.ts', objects = OBJECTS): Promi
         create: (task, maxOpen) => call('create', task, maxOpen),
         read: (id) => call('read', id),
         replace: (task) => call('replace', task),
-        due: (now, limit) => call('due', now, limit),
+        due: (now, limit, options = {}) => call('due', now, limit, options),
       }
     },
     stop: () => miniflare.dispose(),

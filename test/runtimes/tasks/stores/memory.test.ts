@@ -30,3 +30,19 @@ it('20 000 tasks of one owner, polled as they come and end', async () => {
   expect(await store.due(now, 1)).toEqual([])
   expect(await store.create({ ...task, id: 'one-more' }, 1)).toBe(true)
 })
+
+it('ended tasks take at most 64 MB: the oldest are forgotten, open ones never', async () => {
+  const store = createMemoryTaskStore()
+  const task = { owner: 'ann', version: 1, isOpen: true, dueAt: null, expiresAt: null, state: '{}' }
+  await store.create({ ...task, id: 'open', state: JSON.stringify('x'.repeat(500_000)) }, 1000)
+  for (let index = 0; index < 200; index++) {
+    await store.create({ ...task, id: `task-${index}` }, 1000)
+    // Each a string of its own.
+    const state = JSON.stringify(String(index).padEnd(500_000))
+    await store.replace({ ...task, id: `task-${index}`, version: 2, isOpen: false, state })
+  }
+  const left = await Promise.all(Array.from({ length: 200 }, (_, index) => store.read(`task-${index}`)))
+  expect(left.filter((one) => one !== undefined)).toHaveLength(63)
+  expect(left.slice(-63).every((one) => one !== undefined)).toBe(true)
+  expect(await store.read('open')).toBeDefined()
+})

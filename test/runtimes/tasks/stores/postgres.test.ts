@@ -75,7 +75,8 @@ describe('Postgres', () => {
   })
   it('without its table, the store says what to do', async () => {
     const store = postgresTaskStore(pool, { table: 'forgotten' })
-    const refusal = 'The task table "forgotten" is missing: call migrate() of the store once'
+    const refusal =
+      'The task table "forgotten" is missing, or of an older version: call migrate() of the store once'
     await expect(store.read('a')).rejects.toThrow(refusal)
     await expect(store.create(newTask(), 1)).rejects.toThrow(refusal)
     await expect(store.due(1, 1)).rejects.toThrow(refusal)
@@ -115,6 +116,26 @@ describe('Postgres', () => {
     expect(await Promise.all([store.purge(), store.purge()]).then(([a, b]) => a! + b!)).toBe(1)
   })
 
+  it('a table of the version before: its waiting tasks go on, also by its own processes', async () => {
+    await pool.query(`CREATE TABLE before (
+  id text PRIMARY KEY, owner text NOT NULL, version bigint NOT NULL, is_open boolean NOT NULL, due_at bigint, expires_at bigint,
+  state text NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, open_at_most bigint NOT NULL
+);
+CREATE INDEX before_due ON before (due_at) WHERE is_open AND due_at IS NOT NULL;
+CREATE FUNCTION before_create(text, text, bigint, boolean, bigint, bigint, text, bigint, bigint) RETURNS integer LANGUAGE sql
+  AS $$ INSERT INTO before VALUES ($1, $2, $3, $4, $5, $6, $7, DEFAULT, 1); SELECT 1 $$;`)
+    const create = (id: string) =>
+      pool.query(`SELECT before_create($1, 'ann', 1, true, 1, NULL, '{}', 9, 9)`, [id])
+    await create('waiting')
+    const store = postgresTaskStore(pool, { table: 'before' })
+    await expect(store.due(9, 9, { server: 'shop' })).rejects.toThrow('call migrate() of the store')
+    await store.migrate()
+    await create('from an old process')
+    expect(await store.due(9, 9, { server: 'shop' })).toEqual(['waiting', 'from an old process'])
+    expect(await store.replace({ ...(await store.read('waiting'))!, version: 2, dueAt: null })).toBe(true)
+    expect(await store.due(9, 9, { server: 'shop' })).toEqual(['from an old process'])
+  })
+
   it('what is due is found by its index, also among many that wait', async () => {
     const store = postgresTaskStore(pool, { table: 'indexed' })
     await store.migrate()
@@ -123,9 +144,9 @@ describe('Postgres', () => {
     )
     await pool.query('ANALYZE indexed')
     const { rows } = await pool.query(
-      'EXPLAIN SELECT id FROM indexed WHERE is_open AND due_at <= 9000 AND (expires_at IS NULL OR expires_at > 9000) ORDER BY due_at LIMIT 10',
+      "EXPLAIN SELECT id FROM indexed WHERE server = 'a' AND is_open AND due_at <= 9000 AND (expires_at IS NULL OR expires_at > 9000) ORDER BY due_at LIMIT 10",
     )
-    expect(JSON.stringify(rows)).toContain('Index Scan using indexed_due')
+    expect(JSON.stringify(rows)).toContain('Index Scan using indexed_next')
     expect(await store.due(9000, 2)).toEqual(['id-2', 'id-4'])
   })
 

@@ -71,6 +71,18 @@ describe('Redis', () => {
     })
   })
 
+  it('keeps nothing of the tasks of a server that have expired, but its name', async () => {
+    const prefix = 'server'
+    const store = redisTaskStore(client, { prefix })
+    const soon = Date.now() + 200
+    await store.create(newTask({ expiresAt: soon, dueAt: soon, server: 'shop' }), 10)
+    await store.create(newTask({ expiresAt: soon, dueAt: null, owner: 'bob', server: 'shop' }), 10)
+    await eventually(async () => {
+      expect(await store.due(Date.now(), 10, { server: 'shop' })).toEqual([])
+      expect(await client.keys(`{${prefix}*`)).toEqual([`{${prefix}:tasks}:servers`])
+    })
+  })
+
   it('keeps an owner’s set as long as the last of its tasks', async () => {
     const store = redisTaskStore(client, { prefix: 'sets' })
     const life = () => client.pttl('{sets:tasks}:open:ann')
