@@ -10,6 +10,7 @@ import { principalOf } from '../request/principal.ts'
 import type { TaskMethod } from '../request/task-method.ts'
 import { type Budget, createBudget, type Forget } from './byte-budget.ts'
 import { type FollowedServer, followServers } from './follow.ts'
+import { isIncluded } from './included.ts'
 import { ListCache } from './list-cache.ts'
 import { mergeDefinitions, type Source, serverOf } from './merge.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
@@ -266,11 +267,11 @@ function concerns(message: GatewayMessage, { name: server, prefix }: Upstream, o
 }
 
 /** Whether a server that has not answered could have the URI of a message. Names have its prefix, which no other server has. */
-function mightHave({ server: { include } }: Upstream, message: GatewayMessage): boolean {
+function mightHave(upstream: Upstream, message: GatewayMessage): boolean {
   const { uri } = targetOf(message)
-  if (typeof uri !== 'string' || include === undefined) return true
+  if (typeof uri !== 'string') return true
   try {
-    return (['resource', 'template'] as const).some((kind) => include({ kind, name: uri }))
+    return (['resource', 'template'] as const).some((kind) => isIncluded(upstream, { kind, name: uri }))
   } catch {
     return true
   }

@@ -20,6 +20,7 @@ import type { StartedTask } from '../request/method-result.ts'
 import type { ReportError } from '../request/options.ts'
 import { findResource } from '../request/resources.ts'
 import { toCallerResult } from './failure.ts'
+import { isIncluded } from './included.ts'
 import type { GatewayItem } from './options.ts'
 import { type RelayOptions, relay } from './relay.ts'
 import { scopesOf } from './scopes.ts'
@@ -109,7 +110,7 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
     compile: (scopes: { scopes?: readonly string[] }) => Kept,
   ): void => {
     try {
-      if (upstream.server.include?.(item) === false) return
+      if (!isIncluded(upstream, item)) return
       if (into.has(name)) throw new TypeError(`the name ${JSON.stringify(name)} is taken`)
       into.set(name, compile(scopesOf(upstream, item)))
     } catch (error) {

@@ -23,7 +23,7 @@ interface GatewayServerOptions {
    * once, the function is asked without `tool`, and callers without identity are refused. Default: none.
    */
   scopes?: readonly string[] | ((item: GatewayItem) => readonly string[] | undefined)
-  /** Whether an item is served. Default: all are. */
+  /** Whether an item is served. It is left out if this throws or returns anything but true or false. Default: all are served. */
   include?: (item: GatewayItem) => boolean
   /**
    * Whether a question that a legacy server asks in the middle of a call may run that call again from its start, with the answer.

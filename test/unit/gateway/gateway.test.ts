@@ -1,7 +1,7 @@
 /** A gateway passes everything of the servers behind it through, in both eras. */
 import { fileURLToPath } from 'node:url'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createResource, createTool } from '../../../src/index.ts'
 import { startMayfly, startSessionServer } from '../client/_servers.ts'
 import { add, connect, createBooking, SECRET, startGateway, stock } from './_servers.ts'
@@ -57,6 +57,28 @@ describe('what is listed', () => {
     expect(await front.callTool('front', 'shop_add', { a: 1, b: 2 }).catch(({ code }) => code)).toBe(
       'REQUEST_FAILED',
     )
+  })
+
+  it.each<[string, (name: string) => unknown]>([
+    ['a promise', async (name) => name === 'add'],
+    ['a rejected promise', async () => Promise.reject(new Error('no'))],
+    ['undefined', (name) => ({ subtract: true })[name]],
+    ['null', (name) => name.match(/^subtract/)],
+    ['a number', (name) => ['subtract'].indexOf(name) + 1],
+    ['a string', () => 'true'],
+  ])('an item for which include returns %s is left out, and the log says so', async (_what, include) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    const url = await startMayfly(stock)
+    const shop = { url, include: (item: { name: string }) => include(item.name) as boolean }
+    const front = connect(await startGateway({ servers: { shop } }))
+
+    expect(await front.listTools()).toEqual({})
+    expect((await front.resources.list()).front ?? []).toEqual([])
+    expect((await front.prompts.list()).front ?? []).toEqual([])
+    const code = (error: { code?: string }) => error.code
+    expect(await front.callTool('front', 'shop_add', { a: 1, b: 2 }).catch(code)).toBe('REQUEST_FAILED')
+    expect(JSON.stringify(warn.mock.calls)).toContain('neither true nor false')
   })
 })
 
