@@ -592,6 +592,11 @@ export const REQUIREMENTS = {
     statement: 'JSON of too many members, or with a string that is too long, is refused.',
     source: ['docs/http.md'],
   },
+  'limits.body': {
+    statement:
+      'A body that maxBodyBytes allows is accepted from a lone caller, or the options are refused when the server is made.',
+    source: ['docs/http.md'],
+  },
   'limits.slow-body': {
     statement: 'A body that does not arrive in time is refused.',
     source: ['docs/http.md', `${RFC}/rfc9110#section-15.5.9`],
