@@ -44,10 +44,13 @@ export type {
   Progress,
   RequestContextEntries,
   RequestContextValues,
+  StepInfo,
+  StepOptions,
 } from './definition/context.ts'
 export type { InputRequired } from './definition/input-required.ts'
 export { type JsonSchemaAsStandard, jsonSchema } from './definition/json-schema.ts'
 export type { Jsonified } from './definition/jsonified.ts'
+export { NonRetryableError } from './definition/non-retryable-error.ts'
 export {
   type AnyPrompt,
   createPrompt,

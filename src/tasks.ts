@@ -3,6 +3,7 @@
  */
 export type { TaskContext, TaskMode, TaskOption, TaskOptions } from './definition/task-option.ts'
 export type { SlicePlatform, TaskControls, TaskSupport } from './request/task-support.ts'
+export { CodeChangedError } from './tasks/code-changed.ts'
 export {
   createTaskEndpoint,
   type TaskEndpoint,

@@ -128,11 +128,17 @@ export interface McpContext {
   /** The client's roots (MCP, "Roots"). Replays like `elicit`. */
   listRoots(): Promise<readonly Root[]>
   /**
-   * Runs `fn` once, however many rounds the call takes, and resolves with its result, which must be JSON.
+   * Runs `fn` once, however many rounds the call takes, and resolves with its result, which must be JSON. If `fn` throws, every round throws
+   * the same: an `Error` with the `name`, `message`, `code` and `cause`, so match `code` or `name`, not the class. A step that failed
+   * may be called again.
    *
    * @throws TypeError for a name used twice in one call.
    */
-  step<Value>(name: string, fn: (step: StepInfo) => Value | Promise<Value>): Promise<Jsonified<Value>>
+  step<Value>(
+    name: string,
+    fn: (step: StepInfo) => Value | Promise<Value>,
+    options?: StepOptions,
+  ): Promise<Jsonified<Value>>
   /** The `_meta` of the request, without the keys of the protocol's envelope. */
   readonly _meta?: { readonly [key: string]: unknown }
   /** Values by name, for this request: `setup` fills it; tools, agents and workflows read it. */
@@ -146,6 +152,18 @@ export interface StepInfo {
    * step, it is only the same in a task.
    */
   readonly idempotencyKey: string
+  /** Aborts like `ctx.signal`, and after `timeoutMs`. */
+  readonly signal: AbortSignal
+}
+
+/** When an attempt of a step counts as failed, and how often it is tried again. */
+export interface StepOptions {
+  /** Attempts after the first one that failed; a `NonRetryableError` ends them. Default 0. A task also counts them across crashes. */
+  readonly retries?: number
+  /** Milliseconds before the second attempt, doubled before each further one, up to an hour. Default 1000. */
+  readonly backoffMs?: number
+  /** Milliseconds after which an attempt fails with a `TimeoutError`, while its function may still run: pass `signal` on. Default: none. */
+  readonly timeoutMs?: number
 }
 
 /**

@@ -27,6 +27,11 @@ export interface TaskOptions {
   /** Milliseconds that clients should wait between two polls. Default: that of the server's `tasks`. */
   readonly pollIntervalMs?: number
   /**
+   * The version of the tool's code: a whole number above 0. Default 1. Raise it when steps of waiting tasks change, and read
+   * `ctx.earlierVersion` to continue them in their own order.
+   */
+  readonly version?: number
+  /**
    * What clients without the extension get. Default `wait`.
    *
    * - `wait`: the tool runs inside the call, with progress, for `waitMs` or up to the deadline; then the call becomes a task, and the
@@ -41,6 +46,8 @@ export interface TaskOptions {
 export interface TaskContext extends McpContext {
   /** The id of the task, once the call is a task. */
   readonly taskId: string | undefined
+  /** The `version` of the tool with which the task began, if it is an earlier one than now; otherwise undefined. */
+  readonly earlierVersion?: number | undefined
   /** Reads tasks of the same caller, with the interface that tools of other frameworks expect. */
   readonly taskStore: TaskReader
   /**

@@ -1,5 +1,5 @@
 /** How a call asks: by replay in the modern era, by one of three policies in the legacy era. */
-import type { ClientCapabilities } from '../definition/context.ts'
+import type { ClientCapabilities, StepOptions } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import { mergeCapabilities, missingCapabilities, missingCapabilityError } from './capabilities.ts'
 import type { Ending } from './ending.ts'
@@ -33,7 +33,7 @@ export interface Interaction {
    * and `state`. Otherwise resolves with the answers by key, for the tool to run again in this call.
    */
   askReturned(questions: readonly OpenQuestion[], state: string | undefined): Promise<Record<string, unknown>>
-  step<Value>(name: string, fn: StepFunction<Value>): Promise<Jsonified<Value>>
+  step<Value>(name: string, fn: StepFunction<Value>, options?: StepOptions): Promise<Jsonified<Value>>
   /** Whether the tool waits for an answer that this call will not get. */
   isSuspended(): boolean
   /** Called when the tool answered or its call was aborted. */

@@ -132,7 +132,7 @@ export function createLegacyInteraction(
       if (url !== undefined) return end({ kind: 'error', error: urlRequired(url.question) })
       return replay.askReturned(questions, state)
     },
-    step: (name, fn) => replay.step(name, fn),
+    step: (name, fn, options) => replay.step(name, fn, options),
     isSuspended: () => replay.isSuspended(),
     close: () => replay.close(),
   }

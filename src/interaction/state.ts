@@ -35,11 +35,12 @@ export async function sealIfNeeded(
 }
 
 function isNeeded(
-  { answers, steps, refusals, unread, state }: Journal,
+  { answers, steps, errors = {}, refusals, unread, state }: Journal,
   { seal, singleUse }: StateOptions,
 ): boolean {
   // For single use, a state is needed even without content, since the store uses its id.
-  if (state !== undefined || singleUse !== undefined || !isEmpty(answers) || !isEmpty(steps)) return true
+  if (state !== undefined || singleUse !== undefined || !isEmpty(answers)) return true
+  if (!isEmpty(steps) || !isEmpty(errors)) return true
   // Without a secret these are dropped, so that a first question still works.
   return seal !== undefined && !(isEmpty(refusals) && isEmpty(unread))
 }

@@ -21,6 +21,7 @@ import type {
   McpContext,
   Progress,
   RequestContextValues,
+  StepOptions,
 } from '../definition/context.ts'
 import type { InputRequired } from '../definition/input-required.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
@@ -200,8 +201,8 @@ export class Context extends Taskless implements McpContext {
     return this.#ask(() => sentQuestion(method, params, options))
   }
 
-  step<Value>(name: string, fn: StepFunction<Value>): Promise<Jsonified<Value>> {
-    const done = this.#interaction.step(name, fn)
+  step<Value>(name: string, fn: StepFunction<Value>, options?: StepOptions): Promise<Jsonified<Value>> {
+    const done = this.#interaction.step(name, fn, options)
     if (this.#abortReason !== undefined) done.catch(ignore)
     return done
   }

@@ -47,7 +47,7 @@ function createSteps(signal: () => AbortSignal): Interaction {
   return {
     ask: refuse,
     askReturned: refuse,
-    step: (name, fn) => replay.step(name, fn),
+    step: (name, fn, options) => replay.step(name, fn, options),
     isSuspended: () => false,
     close: () => replay.close(),
   }

@@ -36,12 +36,11 @@ const ESCALATION_MS = 1500
 export function createCall(runs: TaskRuns): TaskSupport['call'] {
   const { records, settings, report } = runs
 
-  const create: Create = async (owner, base, start, pause) => {
+  const create: Create = async (context, base, start, pause) => {
     const { record, dueAt } =
-      pause === undefined
-        ? { record: { ...base, ...start }, dueAt: start.run?.until ?? Date.now() }
-        : suspended(base, pause)
-    return records.create(record, dueAt, { owner, maxOpen: settings.maxOpenTasks })
+      pause === undefined ? { record: { ...base, ...start }, dueAt: dueOf(start) } : suspended(base, pause)
+    const count = { owner: ownerOf(context), maxOpen: settings.maxOpenTasks }
+    return records.create(record, dueAt, count, (work) => context.waitUntil(work))
   }
 
   const answer = (task: Task, tool: CompiledTool, context: Context): MethodResult =>
@@ -60,7 +59,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     const place = isPrompt ? undefined : runs.places.enter(0)
     const run = place && newLease(crypto.randomUUID(), settings.leaseMs)
     try {
-      const task = await create(ownerOf(context), base, { journal: EMPTY_JOURNAL, run })
+      const task = await create(context, base, { journal: EMPTY_JOURNAL, run })
       if (task === undefined) throw tooMany()
       if (place !== undefined) context.waitUntil(runTask(task, platformOf(context), runs, place))
       return answer(task, tool, context)
@@ -93,7 +92,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
         if (wire.progressToken !== undefined) wire.send('notifications/progress', params)
       },
       create: async (start, pause) => {
-        const task = await create(ownerOf(context), base, start, pause)
+        const task = await create(context, base, start, pause)
         if (task !== undefined) {
           runs.running.set(task.id, run)
           place = runs.places.join()
@@ -160,8 +159,12 @@ function ownerOf(context: Context): string {
   return principalOf(context) || (context.parts.wire.caller() ?? '')
 }
 
+function dueOf({ run, isUnconfirmed }: TaskStart): number | null {
+  return isUnconfirmed ? null : (run?.until ?? Date.now())
+}
+
 type Create = (
-  owner: string,
+  context: Context,
   base: TaskRecord,
   start: TaskStart,
   pause?: Parameters<typeof suspended>[1],
@@ -171,13 +174,14 @@ function newRecord(
   tool: string,
   input: unknown,
   context: Context,
-  { ttlMs, pollIntervalMs }: ToolSettings,
+  { ttlMs, pollIntervalMs, version }: ToolSettings,
 ): TaskRecord {
   const { era, protocolVersion, clientInfo, clientCapabilities, request } = context
   const now = Date.now()
   return {
     seed: crypto.randomUUID(),
     tool,
+    toolVersion: version,
     arguments: input,
     principal: principalOf(context),
     caller: {

@@ -65,7 +65,7 @@ const RELEASES: Backoff = { firstMs: 1000, maxMs: 300_000 }
 export function released(record: TaskRecord): Changed {
   const releases = (record.releases ?? 0) + 1
   const dueAt = Date.now() + backoffMs(releases, RELEASES)
-  return { record: { ...record, run: undefined, releases }, dueAt, isBookkeeping: true }
+  return { record: { ...record, run: undefined, releases, idleRuns: 0 }, dueAt, isBookkeeping: true }
 }
 
 /** The answers for a run: those that have arrived, and those to the questions that its tool returned last. */
@@ -100,10 +100,14 @@ function openQuestions(
   return { questions, asked: count }
 }
 
-/** Whether a journal has nothing that the other does not have. */
+/** Whether a run has made no progress. */
 export function isSame(one: Journal, other: Journal): boolean {
-  const count = ({ answers, steps, refusals }: Journal) =>
-    [answers, steps, refusals].map((part) => Object.keys(part).length).join()
+  const count = ({ answers, steps, refusals, retries = {}, order = [] }: Journal) =>
+    [
+      ...[answers, steps, refusals].map((part) => Object.keys(part).length),
+      order.length,
+      JSON.stringify(retries),
+    ].join()
   return count(one) === count(other)
 }
 

@@ -1,5 +1,5 @@
 /** The context of a tool with `task`: that of any call, plus the members for tasks. */
-import type { Progress } from '../definition/context.ts'
+import type { Progress, StepOptions } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import type { TaskContext, TaskReader } from '../definition/task-option.ts'
 import { refuseUnknown } from '../definition/unknown-option.ts'
@@ -25,6 +25,10 @@ export class RunContext extends Context implements TaskContext {
     return this.#run().task?.id
   }
 
+  get earlierVersion(): number | undefined {
+    return this.#run().earlierVersion
+  }
+
   /** Not throttled, and starts again with each run: each write stores the latest value. */
   override reportProgress(progress: Progress): void {
     checkProgress(progress)
@@ -36,12 +40,16 @@ export class RunContext extends Context implements TaskContext {
     return this.#run().waits.sleep(name, ms)
   }
 
-  override async step<Value>(name: string, fn: StepFunction<Value>): Promise<Jsonified<Value>> {
+  override async step<Value>(
+    name: string,
+    fn: StepFunction<Value>,
+    options?: StepOptions,
+  ): Promise<Jsonified<Value>> {
     if (isOwnStep(name))
       throw new TypeError(
         `A step of a tool with "task" cannot be called "${name}": names that begin with "ctx." are reserved for sleeps and events.`,
       )
-    return super.step(name, fn)
+    return super.step(name, fn, options)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: as in TaskContext.
@@ -131,7 +139,7 @@ function asTask(call: Interaction, run: () => TaskRun): Interaction {
       run().keepReturned(answers, state)
       return answers
     },
-    step: (name, fn) => run().replay.step(name, fn),
+    step: (name, fn, options) => run().replay.step(name, fn, options),
     isSuspended: () => call.isSuspended(),
     close: () => call.close(),
   }

@@ -53,9 +53,10 @@ export function notified(
   name: string,
   value: unknown,
   maxStateBytes: number,
+  clockOffsetMs: number,
 ): Changed | undefined {
   if (isEnded(record) || Object.hasOwn(record.inbox.events, name)) return undefined
-  const events = { ...record.inbox.events, [name]: [value] as const }
+  const events = { ...record.inbox.events, [name]: [value, arrival(record, clockOffsetMs)] as const }
   if (Object.keys(events).length > MAX_EVENTS)
     throw new InboxError(`A task stores at most ${MAX_EVENTS} events, and this one is full: send fewer.`)
   checkSize(`With "${name}", the events of the task have`, events, maxStateBytes)
@@ -63,6 +64,11 @@ export function notified(
     record: { ...record, inbox: { ...record.inbox, events } },
     dueAt: record.awaited.includes(name) ? dueSoon(record, dueAt) : dueAt,
   }
+}
+
+/** When an event arrives, by the store's clock: after each earlier one, also if it has none and those of the senders differ. */
+function arrival({ inbox }: TaskRecord, clockOffsetMs: number): number {
+  return Math.max(Date.now() + clockOffsetMs, ...Object.values(inbox.events).map(([, at = 0]) => at + 1))
 }
 
 /** The error for an answer or event that does not fit in the task, although it is within its own limit. */

@@ -33,11 +33,15 @@ export interface TaskRecord {
   /** The idempotency keys of its steps are derived from it. */
   readonly seed: string
   readonly tool: string
+  /** The `version` of the tool when the task was created. Default 1. */
+  readonly toolVersion?: number
   readonly arguments: unknown
   readonly principal: string
   readonly caller: TaskCaller
   readonly createdAt: number
   readonly updatedAt: number
+  /** Unique for each write of a version, so that a process recognizes its own when the answer was lost. */
+  readonly writeId?: string
   /** Milliseconds from creation until the task is deleted. */
   readonly ttlMs: number | null
   /** `ttlMs` as of the task's creation, if it has grown since. */
@@ -53,7 +57,7 @@ export interface TaskRecord {
   /** Unread input: answers by the journal's key, and events by name. */
   readonly inbox: {
     readonly answers: { readonly [key: string]: unknown }
-    readonly events: { readonly [name: string]: readonly [value: unknown] }
+    readonly events: { readonly [name: string]: readonly [value: unknown, at?: number] }
   }
   /**
    * The answers to the questions that the tool returned last, by the tool's keys. The tool gets them in each run until it returns other
@@ -62,6 +66,8 @@ export interface TaskRecord {
   readonly returned?: { readonly [key: string]: unknown } | undefined
   /** The events that it waits for. */
   readonly awaited: readonly string[]
+  /** Its call goes on, and has not seen yet that it is stored: no runner runs it. */
+  readonly isUnconfirmed?: true | undefined
   /** The current run. */
   readonly run?: TaskLease | undefined
   /** Consecutive runs that ended, without a finished step. */

@@ -23,7 +23,7 @@ export interface RunOptions extends WriterOptions {
 }
 
 /** The part of a new task that its run knows. */
-export type TaskStart = Pick<TaskRecord, 'journal' | 'run' | 'returned'>
+export type TaskStart = Pick<TaskRecord, 'journal' | 'run' | 'returned' | 'isUnconfirmed'>
 
 /** How a run ended for its call. `task`: the call became a task, and its run may continue. */
 export type Outcome =

@@ -8,12 +8,13 @@ import type { SlicePlatform } from '../request/task-support.ts'
 import { runTool } from '../request/tools.ts'
 import type { ContextFacts } from '../request/wire.ts'
 import { answersFor } from './changes.ts'
+import { CodeChangedError } from './code-changed.ts'
 import { RunContext, taskWire } from './context.ts'
 import type { Place, Places } from './places.ts'
 import type { RareReport } from './rare-report.ts'
 import type { Task, TaskRecord } from './record.ts'
 import { TaskRun } from './run.ts'
-import type { Settings } from './settings.ts'
+import { type Settings, settingsOf } from './settings.ts'
 import type { TaskRecords } from './task-records.ts'
 
 /** What all runs of a server share. */
@@ -60,8 +61,17 @@ export async function runTask(
       reportRarely(`tool ${record.tool}`, unknownTool(record.tool))
       await run.release()
     } else {
-      run.begin()
-      await runToEnd(run, tool, record.arguments, context, options.reportError)
+      const { toolVersion = 1 } = record
+      const { version } = settingsOf(tool.source.task ?? 'auto', shared.settings)
+      if (toolVersion < version) run.earlierVersion = toolVersion
+      if (toolVersion > version) {
+        const why = `it began with version ${toolVersion}, and this is version ${version}.`
+        reportRarely(`version of ${record.tool}`, new CodeChangedError(task.id, record.tool, why))
+        await run.release()
+      } else {
+        run.begin()
+        await runToEnd(run, tool, record.arguments, context, options.reportError)
+      }
     }
   } catch (error) {
     // Of `setup`, or of what makes the context: an outage that may be over in another run.

@@ -5,7 +5,6 @@
  * A call that may become a task is also such a run. It is a task from `become` on, and keeps running.
  */
 
-import type { StepInfo } from '../definition/context.ts'
 import { digest } from '../definition/digest.ts'
 import { isA } from '../definition/error-text.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
@@ -23,11 +22,13 @@ import {
   toTaskError,
   unread,
 } from './changes.ts'
+import { CodeChangedError } from './code-changed.ts'
 import { newLease } from './lease.ts'
 import type { Task, TaskRecord } from './record.ts'
 import type { Outcome, RunOptions } from './run-options.ts'
 import { TaskTooLargeError } from './task-records.ts'
-import { isOwnStep, Waits } from './waits.ts'
+import { UnknownTaskError } from './unknown-writes.ts'
+import { Waits } from './waits.ts'
 import { RunWriter } from './writer.ts'
 
 /** Time reserved for the last write of a run. */
@@ -41,6 +42,8 @@ export class TaskRun implements ReplayHooks {
   readonly #options: RunOptions
   readonly #writer: RunWriter
   readonly waits: Waits = new Waits(this)
+  /** The version of the tool with which the task began, if it is an earlier one. */
+  earlierVersion: number | undefined
   #replay!: Replay
   #resolve!: (outcome: Outcome) => void
   #finish!: () => void
@@ -119,24 +122,39 @@ export class TaskRun implements ReplayHooks {
       this.waits.leaveCall()
       return this.#suspend({ questions: [], journal: this.#replay.journal() })
     }
+    this.#becoming = this.#create()
+    await this.#becoming
+    this.#becoming = undefined
+    if (this.#leaving !== undefined) this.leave(this.#leaving)
+  }
+
+  /**
+   * Undefined if the call continues without a task. If it is unknown whether the task was created, no runner runs it, since it is only due
+   * once this run has confirmed it.
+   */
+  async #create(): Promise<Task | undefined> {
     const { create, leaseMs, report } = this.#options
     const run = newLease(this.id, leaseMs)
     const journal = this.#replay.journal()
-    this.#becoming = create({ journal, run, returned: unread(this.#returned, journal) }).catch(
-      (error: unknown) => {
-        report(error)
-        return undefined
-      },
-    )
-    const task = await this.#becoming
-    if (task !== undefined) {
-      this.#begin(task)
-      this.#resolve({ kind: 'task', task })
-      // A step may have ended while the task was created.
-      await this.#writer.save()
+    const start = { journal, run, returned: unread(this.#returned, journal), isUnconfirmed: true } as const
+    const task = await create(start).catch((error: unknown) => {
+      report(error)
+      return undefined
+    })
+    if (task === undefined) return undefined
+    this.#begin(task)
+    let cause: unknown
+    try {
+      // With the steps that ended while the task was created.
+      await this.#writer.confirm()
+    } catch (error) {
+      cause = error
+      report(error)
+      this.lose()
     }
-    this.#becoming = undefined
-    if (this.#leaving !== undefined) this.leave(this.#leaving)
+    if (this.#isOver) this.#resolve({ kind: 'error', error: new UnknownTaskError(cause) })
+    else this.#resolve({ kind: 'task', task: this.task! })
+    return this.task
   }
 
   async end(result: MethodResult): Promise<void> {
@@ -167,9 +185,10 @@ export class TaskRun implements ReplayHooks {
   /** The run cannot begin here and now: the task is tried again later. Never rejects. */
   async release(): Promise<void> {
     if (this.#isOver) return
+    this.#replay?.end()
     // Otherwise its lease ends.
     await this.#writer.write(released).catch(this.#options.report)
-    this.#close()
+    this.lose()
   }
 
   /** The process stops: no further step starts here. */
@@ -202,23 +221,48 @@ export class TaskRun implements ReplayHooks {
     this.#replay = replay
   }
 
-  beforeStep(name: string): Promise<never> | undefined {
+  beforeStep(): Promise<void> | undefined {
     if (this.#isOver) return neverSettles()
-    if (this.task === undefined || Date.now() <= this.#deadline - RESERVE_MS || isOwnStep(name))
-      return undefined
-    this.#isLate = true
-    return this.#replay.park()
+    if (this.task === undefined) return undefined
+    if (Date.now() > this.#deadline - RESERVE_MS) {
+      this.#isLate = true
+      return this.#replay.park()
+    }
+    const replay = this.#replay
+    return replay.decisions.isUnsaved ? replay.during(() => this.#saveDecisions()) : undefined
   }
 
-  async stepInfo(name: string): Promise<StepInfo> {
-    return { idempotencyKey: await digest(`${this.#options.seed} ${name}`) }
+  /** What was decided is stored before the next effect, or another run could decide otherwise. */
+  async #saveDecisions(): Promise<void> {
+    this.#replay.decisions.isUnsaved = false
+    await this.#writer.saveOrLose()
+    if (this.#isOver) await neverSettles()
+  }
+
+  stepKey(name: string): Promise<string> {
+    return digest(`${this.#options.seed} ${name}`)
   }
 
   async afterStep(name: string): Promise<void> {
     await this.#becoming
-    if (this.task === undefined || isOwnStep(name)) return
+    if (this.task === undefined) return
     await this.#writer.saveStep(name)
     if (this.#isOver) await neverSettles()
+  }
+
+  backOff(until: number): Promise<never> | undefined {
+    return this.waits.backOff(until)
+  }
+
+  /** Undefined until the call is a task: a client that calls again after a change of the code begins again. */
+  get onChanged(): ((expected: string, asked: string) => void) | undefined {
+    const { task } = this
+    if (task === undefined) return undefined
+    return (expected, asked) => {
+      const why = `next is "${expected}", but it asks for "${asked}". Ask for what is recorded, or raise "task.version" and branch on ctx.earlierVersion.`
+      this.#options.report(new CodeChangedError(task.id, task.record.tool, why, expected))
+      void this.release()
+    }
   }
 
   conclude(suspension: Suspension): Promise<Ending> | undefined {

@@ -55,6 +55,7 @@ const TASK_OPTIONS: Names<TaskOptions> = {
   waitMs: [0],
   ttlMs: 1,
   pollIntervalMs: [0],
+  version: [1],
   fallback: { handle: 1, wait: 1, refuse: 1 },
 }
 
@@ -95,7 +96,8 @@ export interface ToolSettings extends Required<TaskOptions> {}
 /** The settings of one tool. */
 export function settingsOf(option: TaskOption, { ttlMs, pollIntervalMs }: Settings): ToolSettings {
   const given = typeof option === 'string' ? { mode: option } : option
-  return { mode: 'auto', afterMs: 2000, waitMs: WAIT_MS, fallback: 'wait', ttlMs, pollIntervalMs, ...given }
+  const defaults = { mode: 'auto', afterMs: 2000, waitMs: WAIT_MS, fallback: 'wait', version: 1 } as const
+  return { ...defaults, ttlMs, pollIntervalMs, ...given }
 }
 
 const MODES = ['required', 'auto']
@@ -106,10 +108,11 @@ export function checkTaskOption({ id, task }: AnyTool, settings: Settings): void
   if (!isOption)
     throw new TypeError(`"task" of tool "${id}" must be "auto", "required" or an object with options.`)
   if (typeof task === 'object') refuseUnknown(`"task" of tool "${id}"`, task, TASK_OPTIONS)
-  const { mode, afterMs, waitMs, ttlMs, pollIntervalMs } = settingsOf(task, settings)
+  const { mode, afterMs, waitMs, ttlMs, pollIntervalMs, version } = settingsOf(task, settings)
   if (!MODES.includes(mode))
     throw new TypeError(`"task" of tool "${id}" must be one of ${MODES.join(', ')}, not "${mode}".`)
   checkNumber(`task.pollIntervalMs" of tool "${id}`, pollIntervalMs)
+  checkNumber(`task.version" of tool "${id}`, version)
   if (ttlMs !== null) checkNumber(`task.ttlMs" of tool "${id}`, ttlMs)
   for (const [name, ms] of Object.entries({ afterMs, waitMs }))
     if (!Number.isInteger(ms))

@@ -4,19 +4,16 @@
  */
 import { toBase64Url } from '../definition/base64.ts'
 import { digest } from '../definition/digest.ts'
-import { withTimeout } from '../definition/timeout.ts'
 import { bytesOver } from '../definition/utf8.ts'
 import { withLifetime } from './lifetime.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { createStoreClock, type StoreClock, toOwnTime, toStoreTime } from './store-time.ts'
 import { isTaskId } from './stored.ts'
+import { answered, cancelUnknown, createOnce, isStored, UNCONFIRMED_MS } from './unknown-writes.ts'
 
 /** Bytes of a task's id, which makes ids unguessable. */
 const ID_BYTES = 24
-
-/** Milliseconds for one read or write. */
-const STORE_TIMEOUT_MS = 15_000
 
 /**
  * Bytes of a record that only bookkeeping may use: the lease and the counts of its runs. So what could be stored can always be taken, and
@@ -68,11 +65,15 @@ export class TaskTooLargeError extends Error {
 
 export interface TaskRecords {
   readonly clock: StoreClock
-  /** Undefined if `owner`, a digest of which is stored, has too many open tasks. */
+  /**
+   * Undefined if `owner`, a digest of which is stored, has too many open tasks. If the store does not say whether it was created, it is
+   * cancelled; `waitUntil` gets that work.
+   */
   create(
     record: TaskRecord,
     dueAt: number | null,
     count: { readonly owner: string; readonly maxOpen: number },
+    waitUntil: (work: Promise<unknown>) => void,
   ): Promise<Task | undefined>
   read(id: string): Promise<Task | undefined>
   /** Resolves with the changed task, with the stored one if there was nothing to change, and with undefined if it does not exist. */
@@ -101,8 +102,20 @@ export function createTaskRecords(
     const offsetMs = await clock.sync()
     const stored = await answered(store.read(id))
     if (stored === undefined) return undefined
-    const { owner, server, version, dueAt, state } = stored
-    return toOwnTime({ id, owner, server, version, dueAt, record: toRecord(id, state) }, offsetMs)
+    return toOwnTime(toTask(stored), offsetMs)
+  }
+
+  /** Replaces a task. If the answer is lost, it finds out. @throws the store's error if that fails. */
+  const replaced = async (stored: StoredTask, wakeAt: number | null): Promise<boolean> => {
+    try {
+      return (await answered(store.replace(stored))) || (await isStored(store, stored))
+    } catch (error) {
+      const isOurs = await isStored(store, stored).catch(() => false)
+      // It may still be done, and then its runner has to know.
+      if (!isOurs && wakeAt !== null) await onDue(stored.id, wakeAt)
+      if (!isOurs) throw error
+      return true
+    }
   }
   const { maxStateBytes } = store
   const roomBytes = Math.min(ROOM_BYTES, Math.floor(maxStateBytes * MAX_ROOM_SHARE))
@@ -120,14 +133,19 @@ export function createTaskRecords(
       const stored = id === undefined ? undefined : await answered(store.read(id))
       return stored?.server === server() ? undefined : stored?.server
     },
-    async create(record, dueAt, { owner, maxOpen }) {
+    async create(record, dueAt, { owner, maxOpen }, waitUntil) {
       const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
       const kept = withLifetime(record, dueAt, Date.now())
       const task = { id, owner: await digest(owner), server: server(), version: 1, dueAt, record: kept }
-      const stored = toStored(toStoreTime(task, await clock.sync()), maxStateBytes - roomBytes)
-      if (!(await answered(store.create(stored, maxOpen)))) return undefined
+      const offsetMs = await clock.sync()
+      const stored = toStored(toStoreTime(task, offsetMs), maxStateBytes - roomBytes)
+      const created = await createOnce(store, stored, maxOpen).catch((error: unknown) => {
+        waitUntil(cancelUnknown(store, stored))
+        throw error
+      })
+      if (created === undefined) return undefined
       if (dueAt !== null && stored.dueAt !== null) await onDue(id, dueAt)
-      return task
+      return created === stored ? task : toOwnTime(toTask(created), offsetMs)
     },
     async change(id, change, known) {
       let task = known ?? (await read(id))
@@ -135,12 +153,13 @@ export function createTaskRecords(
         const changed = change(task)
         if (changed === undefined) return task
         const now = Date.now()
-        const record = { ...withLifetime(changed.record, changed.dueAt, now), updatedAt: now }
+        const writeId = crypto.randomUUID().slice(0, 8)
+        const record = { ...withLifetime(changed.record, changed.dueAt, now), updatedAt: now, writeId }
         const next = { ...task, version: task.version + 1, dueAt: changed.dueAt, record }
         const usesRoom = changed.isBookkeeping === true || isEnded(record)
         const maxBytes = maxStateBytes - (usesRoom ? 0 : roomBytes)
         const stored = toStored(toStoreTime(next, await clock.sync()), maxBytes)
-        if (await answered(store.replace(stored))) {
+        if (await replaced(stored, changed.isQuiet || stored.dueAt === null ? null : next.dueAt)) {
           if (isSeen(task.record, record)) onChange(id)
           if (!changed.isQuiet && (stored.dueAt !== null || task.dueAt !== null))
             await onDue(id, stored.dueAt === null ? null : next.dueAt)
@@ -164,6 +183,11 @@ export function createTaskRecords(
 }
 
 /** @throws UnreadableTaskError */
+function toTask({ id, owner, server, version, dueAt, state }: StoredTask): Task {
+  return { id, owner, server, version, dueAt, record: toRecord(id, state) }
+}
+
+/** @throws UnreadableTaskError */
 function toRecord(id: string, state: string): TaskRecord {
   try {
     const record = JSON.parse(state) as TaskRecord
@@ -176,16 +200,16 @@ function toRecord(id: string, state: string): TaskRecord {
   )
 }
 
-/** What a write did that did not answer is unknown, as after an error. */
-function answered<Answer>(asked: Promise<Answer>): Promise<Answer> {
-  return withTimeout(asked, STORE_TIMEOUT_MS, 'store of the tasks')
-}
-
 /** Whether clients see a difference. */
 function isSeen(before: TaskRecord, after: TaskRecord): boolean {
   const seen = ({ status, statusMessage, questions }: TaskRecord): string =>
     [status, statusMessage, ...Object.keys(questions)].join()
   return seen(before) !== seen(after)
+}
+
+function expiryOf({ isUnconfirmed, ttlMs, createdAt, updatedAt }: TaskRecord): number | null {
+  if (isUnconfirmed) return updatedAt + UNCONFIRMED_MS
+  return ttlMs === null ? null : createdAt + ttlMs
 }
 
 /** @throws TaskTooLargeError */
@@ -206,7 +230,7 @@ function toStored({ id, owner, server, version, dueAt, record }: Task, maxStateB
     version,
     isOpen,
     dueAt: isOpen ? dueAt : null,
-    expiresAt: record.ttlMs === null ? null : record.createdAt + record.ttlMs,
+    expiresAt: expiryOf(record),
     state,
   }
 }

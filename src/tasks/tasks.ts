@@ -60,7 +60,8 @@ export function createTasks(options: Options): TaskSupport {
     async send(taskId, name, value) {
       let isTaken = false
       const change = (current: Task): Changed | undefined => {
-        const changed = notified(current, name, value ?? null, settings.store.maxStateBytes)
+        const { maxStateBytes } = settings.store
+        const changed = notified(current, name, value ?? null, maxStateBytes, records.clock.offsetMs)
         isTaken = changed !== undefined
         return changed
       }

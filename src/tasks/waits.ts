@@ -1,4 +1,5 @@
 /** The sleeps and events that the tool of one run waits for. Each is a separate step in the journal, so that it is done once. */
+import { own } from '../interaction/journal.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import { neverSettles, type Replay } from '../interaction/replay.ts'
 import { isInsideStep } from '../interaction/step-body.ts'
@@ -14,6 +15,12 @@ export interface WaitingRun {
   /** Sleeps are awaited inside the call until it is a task. */
   readonly waitsInside: boolean
 }
+
+/** Milliseconds between two attempts of a step for which a run goes on. */
+const MAX_PAUSE_MS = 1000
+
+/** Time does not go back. */
+const isFinal = () => true
 
 /** The latest time that a `Date` can hold. */
 const LATEST = 8.64e15
@@ -73,9 +80,14 @@ export class Waits {
       throw new TypeError('ctx.sleep takes milliseconds: a number, 0 or more.')
     this.#checkOutside('ctx.sleep', name)
     const { replay } = this.#run
-    const until = this.#toOwnTime(Number(await replay.step(SLEEP + name, () => this.#timeIn(ms))))
-    if (until <= Date.now()) return
-    if (this.#run.task === undefined && this.#run.waitsInside) return this.#sleepInside(until)
+    const until = this.#toOwnTime(Number(await replay.note(SLEEP + name, () => this.#timeIn(ms))))
+    const over = () => (until <= Date.now() ? until : undefined)
+    const decision = `sleep ${name}`
+    if (await replay.reach(decision, over, isFinal)) return
+    if (this.#run.task === undefined && this.#run.waitsInside) {
+      await this.#waitInside(until)
+      if (await replay.reach(decision, over, isFinal)) return
+    }
     this.#sleepsUntil.push(until)
     return replay.park()
   }
@@ -86,21 +98,37 @@ export class Waits {
     this.#checkOutside('ctx.waitFor', name)
     const { replay } = this.#run
     const begin = () => (timeoutMs === undefined ? null : this.#timeIn(timeoutMs))
-    const ends = (await replay.step(WAIT + name, begin)) as number | null
+    const ends = (await replay.note(WAIT + name, begin)) as number | null
     const until = ends === null ? null : this.#toOwnTime(ends)
-    const { events = {} } = this.#run.task?.record.inbox ?? {}
-    const event = Object.hasOwn(events, name) ? events[name] : undefined
-    const isLate = until !== null && until <= Date.now()
-    const isDone = Object.hasOwn(replay.journal().steps, WAITED + name)
-    if (event === undefined && !isLate && !isDone) {
+    const event = () => own(this.#run.task?.record.inbox.events ?? {}, name)
+    const over = (): number | undefined => {
+      // Decided by a version that did not record the order.
+      if (replay.recorded(WAITED + name) !== undefined) return 0
+      const arrived = event()
+      if (arrived !== undefined) return this.#toOwnTime(arrived[1] ?? 0)
+      return until !== null && until <= Date.now() ? until : undefined
+    }
+    const decide = (): boolean => {
+      if (replay.recorded(WAITED + name) === undefined) replay.record(WAITED + name, [event() ?? []])
+      // The event may still arrive.
+      return event() !== undefined
+    }
+    if (!(await replay.reach(`event ${name}`, over, decide))) {
       this.#awaited.push(name)
       if (until !== null) this.#sleepsUntil.push(until)
       return replay.park()
     }
-    // A timeout is final, even if the event arrives later.
-    const outcome = (await replay.step(WAITED + name, () => event ?? [])) as readonly unknown[]
-    if (outcome.length > 0) return outcome[0]
+    const [outcome] = replay.recorded(WAITED + name) as readonly [readonly unknown[]]
+    if (outcome.length > 0) return structuredClone(outcome[0])
     throw new DOMException(`Event "${name}" did not arrive in time.`, 'TimeoutError')
+  }
+
+  /** A long pause between two attempts of a step is waited for by the task. */
+  backOff(until: number): Promise<never> | undefined {
+    const canPark = this.#run.task !== undefined || !this.#run.waitsInside
+    if (!canPark || until - Date.now() <= MAX_PAUSE_MS) return undefined
+    this.#sleepsUntil.push(until)
+    return this.#run.replay.park()
   }
 
   /** A step that waits would block its run forever. */
@@ -118,7 +146,7 @@ export class Waits {
     return at - this.#run.clockOffsetMs
   }
 
-  async #sleepInside(until: number): Promise<void> {
+  async #waitInside(until: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const wake = (): void => {
         this.#inside.delete(timer)

@@ -61,6 +61,14 @@ export class RunWriter {
     this.#heartbeat = setInterval(() => this.save().catch(report), leaseMs / 3)
   }
 
+  /** The first write of a run whose call has become a task: from then on, other runs may continue it. @throws as `save`. */
+  async confirm(): Promise<void> {
+    await this.write((record) => {
+      const { dueAt, ...changed } = this.#progressed(record, this.#journal())
+      return { record: { ...changed.record, isUnconfirmed: undefined }, dueAt }
+    })
+  }
+
   close(): void {
     this.#isClosed = true
     clearInterval(this.#heartbeat)
@@ -90,6 +98,16 @@ export class RunWriter {
         return this.#saving
       })
     return this.#queued
+  }
+
+  /** Writes the journal. If that fails, the run is abandoned, as if its process had died. */
+  async saveOrLose(): Promise<void> {
+    try {
+      await this.save()
+    } catch (error) {
+      this.#options.report(error)
+      this.#onLost()
+    }
   }
 
   /**
@@ -148,20 +166,22 @@ export class RunWriter {
   async #writeJournal(): Promise<void> {
     if (this.#isClosed) return
     const journal = this.#journal()
-    await this.write((record) => {
-      const { leaseMs, isAlone } = this.#options
-      const until = Date.now() + leaseMs
-      const isIdle = Object.keys(journal.steps).length === Object.keys(record.journal.steps).length
-      // Until the next write.
-      const lease = { until, isAlone: isAlone(leaseMs / 3) || undefined, ...(!isIdle && { hasWorked: true }) }
-      const progress = isIdle ? {} : { idleRuns: 0, ...NO_CRASHES }
-      return {
-        record: { ...record, journal, ...progress, run: record.run && { ...record.run, ...lease } },
-        dueAt: until,
-        isQuiet: true,
-        isBookkeeping: isSame(journal, record.journal),
-      }
-    })
+    await this.write((record) => this.#progressed(record, journal))
+  }
+
+  #progressed(record: TaskRecord, journal: Journal): Changed {
+    const { leaseMs, isAlone } = this.#options
+    const until = Date.now() + leaseMs
+    const isIdle = isSame(journal, record.journal)
+    // Until the next write.
+    const lease = { until, isAlone: isAlone(leaseMs / 3) || undefined, ...(!isIdle && { hasWorked: true }) }
+    const progress = isIdle ? {} : { idleRuns: 0, ...NO_CRASHES }
+    return {
+      record: { ...record, journal, ...progress, run: record.run && { ...record.run, ...lease } },
+      dueAt: until,
+      isQuiet: true,
+      isBookkeeping: isIdle,
+    }
   }
 
   async #writeOnce(change: (record: TaskRecord) => Changed): Promise<void> {

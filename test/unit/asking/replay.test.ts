@@ -261,17 +261,30 @@ describe('steps', () => {
     expect(ran).toBe(1)
   })
 
-  it('one that failed → is tried again in the next round', async () => {
+  it('one that failed → throws the same in the next round, and does not run again [ask.step]', async () => {
     let ran = 0
+    const seen: unknown[] = []
+    class Declined extends Error {
+      override readonly name = 'Declined'
+      readonly code = 'card_declined'
+    }
     const server = serverOf(async (ctx) => {
-      const value = await ctx
-        .step('flaky', () => (++ran === 1 ? Promise.reject(new Error('no')) : 'yes'))
-        .catch(() => 'failed')
+      await ctx
+        .step('charge', () => {
+          ran++
+          throw new Declined('No money.', { cause: new RangeError('0 €') })
+        })
+        .catch((error: Error & { code?: string }) => {
+          const { name, message, code, cause } = error
+          seen.push([name, message, code, cause instanceof RangeError, error instanceof Declined])
+        })
       await ctx.elicit('?', name)
-      return value
+      return ctx.step('other', () => 'other')
     })
     const { answer } = await converse(server, { name: 't' }, () => accept({ name: 'x' }))
-    expect(textOf(answer)).toBe('yes')
+    expect([textOf(answer), ran]).toEqual(['other', 1])
+    const error = ['Declined', 'No money.', 'card_declined', true, false]
+    expect(seen).toEqual([error, error])
   })
 
   it('a result → is what JSON makes of it, in the first round already', async () => {

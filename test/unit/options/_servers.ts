@@ -168,6 +168,7 @@ export const SERVERS: {
     DEGRADED_META: 'a string',
     ErrorCode: 'an object',
     ProtocolError: 'an error in wire form',
+    NonRetryableError: 'an error: a message',
     QuestionError: 'an error: a code and a message',
     TaskNeededError: 'an error: a message',
     createMemoryBus: 'takes nothing',
@@ -189,7 +190,15 @@ export const SERVERS: {
       {
         call: (options) =>
           new MCPServer({ ...BASE, tasks: createMemoryTasks(), tools: { one: { ...TOOL, task: options } } }),
-        options: { mode: 'auto', afterMs: 1, waitMs: 1, ttlMs: 1000, pollIntervalMs: 1000, fallback: 'wait' },
+        options: {
+          mode: 'auto',
+          afterMs: 1,
+          waitMs: 1,
+          ttlMs: 1000,
+          pollIntervalMs: 1000,
+          version: 1,
+          fallback: 'wait',
+        },
       },
     ],
     createMemoryRateLimiter: {
@@ -319,6 +328,7 @@ export const SERVERS: {
   },
   'mayfly-mcp/otel': { openTelemetry: { call: openTelemetry, options: {} } },
   'mayfly-mcp/tasks': {
+    CodeChangedError: 'an error: what does not fit',
     createMemoryTaskStore: 'takes nothing',
     createMemoryTasks: { call: createMemoryTasks, options: TASKS },
     createTasks: {

@@ -21,19 +21,27 @@ function failing() {
   return { rejecting, store }
 }
 
-test('while a call becomes a task → the call goes on, and is answered', async () => {
+test.each([
+  ['a moment → it becomes one', 1, 'working'],
+  ['longer → it goes on without one, and is answered', Number.POSITIVE_INFINITY, undefined],
+])('while a call becomes a task, for %s', async (_what, count, status) => {
   const { rejecting, store } = failing()
-  rejecting.create = 1
+  rejecting.create = count
+  let steps = 0
   const job = createTool({
     id: 'job',
     task: { mode: 'auto', afterMs: 10 },
     execute: async (_input, ctx) => {
-      await ctx.step('one', () => delay(60))
+      await ctx.step('one', () => delay(60).then(() => ++steps))
       return 'done'
     },
   })
   const client = new TaskClient({ tools: { job }, tasks: createTasks({ store }), ...quiet })
-  expect(await client.call('job')).toMatchObject({ content: [{ text: 'done' }] })
+  const answer = await client.call('job')
+  expect(answer.status).toBe(status)
+  const { content } = status ? (await client.until(answer.taskId, 'completed')).result! : (answer as never)
+  expect(content).toMatchObject([{ text: 'done' }])
+  expect(steps).toBe(1)
 })
 
 test('arguments that do not fit in the store → the call goes on, too', async () => {
