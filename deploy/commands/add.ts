@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { isA } from '../../src/definition/error-text.ts'
+import { toLiteralUrl } from '../../src/http/connect-snippets.ts'
 import {
   type AddedServer,
   type Addition,
@@ -186,14 +187,17 @@ function holdsUrl(present: unknown, wanted: string): boolean {
   const { url, serverUrl, httpUrl, args } = (present ?? {}) as { readonly [member: string]: unknown }
   return [url, serverUrl, httpUrl, args]
     .flat()
-    .some((value) => typeof value === 'string' && URL.canParse(value) && new URL(value).href === wanted)
+    .some(
+      (value) => typeof value === 'string' && URL.canParse(value) && toLiteralUrl(new URL(value)) === wanted,
+    )
 }
 
 function parseUrl(positionals: readonly string[]): URL {
   const hints = { more: ' --client cursor', secrets: '--bearer-env or --header-env' }
-  const { href } = parseServerUrl('add', positionals, hints)
-  // Snippets put the name in single quotes.
-  return new URL(href.replaceAll("'", '%27'))
+  const url = parseServerUrl('add', positionals, hints)
+  if (/[${}]/.test(url.host))
+    throw new UsageError('the host of the URL has "$", "{" or "}": clients would put a variable there')
+  return new URL(toLiteralUrl(url))
 }
 
 function parseClients(given: readonly string[]): Client[] {

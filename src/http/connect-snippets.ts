@@ -22,8 +22,7 @@ export interface ConnectSnippet {
  * connectors accept only https.
  */
 export function connectSnippets(name: string, endpoint: string): ConnectSnippet[] {
-  // With `'` written as %27, the URL can be put between single quotes, also inside JSON.
-  const url = new URL(endpoint).href.replaceAll("'", '%27')
+  const url = toLiteralUrl(new URL(endpoint))
   // Quoted only if necessary: cmd.exe would treat the quotes as part of the URL.
   const word = /[^\w@%+=:,./-]/.test(url) ? `'${url}'` : url
   const slug = toSlug(name)
@@ -60,6 +59,16 @@ export function connectSnippets(name: string, endpoint: string): ConnectSnippet[
     client('curl', terminal(`curl -g ${word}${CURL_TOOLS_LIST}`)),
   ]
 }
+
+/**
+ * The URL for a shell's single quotes and for clients' files, also inside JSON. Clients replace `${NAME}`, `$NAME` and `{env:NAME}` in URLs:
+ * an address that a stranger wrote would get the secrets of the user. The host cannot be written otherwise.
+ */
+export function toLiteralUrl({ href }: URL): string {
+  return href.replace(/['${}]/g, (character) => LITERAL[character]!)
+}
+
+const LITERAL: { readonly [character: string]: string } = { "'": '%27', $: '%24', '{': '%7B', '}': '%7D' }
 
 /** A self-contained `tools/list`: MCP 2026-07-28 needs no handshake. `-g` stops curl from expanding the URL. */
 const CURL_TOOLS_LIST = ` \\

@@ -170,6 +170,42 @@ test('what the page of the server shows is what is written', async () => {
   }
 })
 
+describe('a URL in which a client would put the value of a variable', () => {
+  const path = `/mcp/$API_TOKEN?x=\${env:API_TOKEN}&y=\${API_TOKEN}&z={env:API_TOKEN}`
+  const literal = '/mcp/%24API_TOKEN?x=%24%7Benv:API_TOKEN%7D&y=%24%7BAPI_TOKEN%7D&z=%7Benv:API_TOKEN%7D'
+
+  test.each(Object.keys(CLIENTS))('%s gets it literally', async (client) => {
+    await using home = new Home()
+
+    const print = await home.add(`${URL.slice(0, -4)}${path}`, '--client', client, '--print')
+    const local = await home.add(`http://localhost:3000${path}`, '--client', client, '--print')
+
+    for (const { code, stdout } of [print, local]) {
+      expect(code).toBe(0)
+      expect(stdout).toContain(literal)
+      expect(stdout).not.toMatch(/\$|\{env/)
+    }
+  })
+
+  test('also where the client has its own way', async () => {
+    await using home = new Home()
+    const args = ['--client', 'claude-code', '--scope', 'user']
+    const { stdout } = await home.add(`${URL.slice(0, -4)}${path}`, ...args)
+    expect(stdout).toContain(literal)
+  })
+
+  test.each([`https://\${API_TOKEN}.shop.example/mcp`, 'https://$API_TOKEN.shop.example/mcp'])(
+    '%s is refused: a host cannot be written otherwise',
+    async (url) => {
+      await using home = new Home()
+      const { code, stderr } = await home.add(url, '--client', 'cursor')
+      expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 2, lines: 1 })
+      expect(stderr).toMatch(/the host of the URL/)
+      expect(readdirSync(home.project)).toEqual([])
+    },
+  )
+})
+
 describe('headers name their variables, and no secret is written', () => {
   const HEADERS = ['--bearer-env', 'SHOP_TOKEN', '--header-env', 'X-Tenant=SHOP_TENANT']
   test.each([

@@ -175,7 +175,7 @@ test.each([
 
 test('a shell takes an endpoint with quotes and substitutions as one word', () => {
   const endpoint = `https://shop.example/it's/$(id)/\`id\`/*?a=b&c="d"#;e`
-  const url = new URL(endpoint).href.replaceAll("'", '%27')
+  const url = new URL(endpoint).href.replaceAll("'", '%27').replace('$', '%24')
   expect(shellWords(codeOf('Claude Code', 'shop', endpoint)[0]!)).toEqual([
     'mcp',
     'add',
