@@ -125,6 +125,7 @@ export function streamingLambda(server: FetchServer, options: LambdaOptions = {}
       ...platformOf(call, background, deadline, options),
       canStream: true,
       maxResponseBytes: MAX_STREAMED_BYTES,
+      maxStreamedBytes: MAX_STREAMED_BYTES,
     })
     await writeResponse(response, HttpResponseStream.from(responseStream, toHead(response, call.shape)))
     await background.settled(deadline - RETURN_MARGIN_MS)

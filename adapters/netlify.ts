@@ -36,8 +36,9 @@ interface NetlifyGlobal {
   readonly process?: { readonly env: unknown }
 }
 
-/** https://docs.netlify.com/build/functions/configuration: limit of a buffered response, with room for headers. */
+/** https://docs.netlify.com/build/functions/configuration: the limits of a response, with room for headers. */
 const MAX_RESPONSE_BYTES = 6_000_000
+const MAX_STREAMED_BYTES = 20_000_000
 const FUNCTION_MS = 60_000
 
 /** https://docs.netlify.com/build/edge-functions/limits: the response header timeout. */
@@ -58,6 +59,7 @@ export function netlify(server: FetchServer, options: NetlifyOptions = {}): Hand
     deadline: Date.now() + (options.maxDurationMs ?? maxDurationFrom(env, FUNCTION_MS)),
     deadlineName: 'the execution limit of the Netlify Function',
     maxResponseBytes: MAX_RESPONSE_BYTES,
+    maxStreamedBytes: MAX_STREAMED_BYTES,
   }))
 }
 

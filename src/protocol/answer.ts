@@ -200,8 +200,8 @@ class RunningCall implements ContextWire, CallControl {
     this.#end()
     const exchange = this.#openExchange()
     const isStream = exchange.isStreaming || (this.#streams && this.#mustStream)
-    const { maxResponseBytes } = this.#incoming.platform
-    exchange.finish(isStream ? message : withinLimit(message, this.rpcId, maxResponseBytes), status, headers)
+    const limit = isStream ? exchange.maxMessageBytes : this.#incoming.platform.maxResponseBytes
+    exchange.finish(withinLimit(message, this.rpcId, limit), status, headers)
   }
 
   #composed(result: MethodResult): string {
@@ -229,6 +229,7 @@ class RunningCall implements ContextWire, CallControl {
       headers: this.#incoming.headers,
       canStream: this.#streams,
       mustStream: this.#mustStream,
+      maxStreamedBytes: this.#incoming.platform.maxStreamedBytes,
       streamAfterMs: this.#options.streamAfterMs,
       keepAliveMs: this.#options.keepAliveMs,
       onDisconnect: () => {

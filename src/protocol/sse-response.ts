@@ -2,6 +2,7 @@
  * A response in progress. It is JSON unless the request sends notifications or takes long; then it becomes an SSE stream with the final
  * message as its last event (MCP, Streamable HTTP, "Receiving Messages").
  */
+import { bytesOver } from '../definition/utf8.ts'
 import { MAX_UNREAD_BYTES } from './bounded-body.ts'
 import { BufferedReply, jsonReply, type Reply } from './reply.ts'
 
@@ -12,6 +13,8 @@ export interface ExchangeOptions {
   readonly canStream: boolean
   /** The client accepts nothing but `text/event-stream`. */
   readonly mustStream: boolean
+  /** Maximum bytes of a stream. Undefined: no limit. */
+  readonly maxStreamedBytes: number | undefined
   /** Milliseconds after which an unanswered request becomes a stream, so that first-byte limits are met. */
   readonly streamAfterMs: number
   /** Milliseconds between keep-alive comments. */
@@ -72,6 +75,9 @@ export function sseEvent(message: string): string {
   return `event: message\ndata: ${message}\n\n`
 }
 
+/** Bytes that notifications leave free, so that the answer, or the error in its place, still fits. */
+const RESERVED_BYTES = 1000
+
 export class Exchange {
   readonly reply: Promise<Reply>
   readonly #options: ExchangeOptions
@@ -80,9 +86,12 @@ export class Exchange {
   #encoder: TextEncoder | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #isDone = false
+  /** How many bytes of the stream are left. */
+  #room: number
 
   constructor(options: ExchangeOptions) {
     this.#options = options
+    this.#room = options.maxStreamedBytes ?? Number.POSITIVE_INFINITY
     this.reply = new Promise((resolve) => {
       this.#resolve = resolve
     })
@@ -92,15 +101,21 @@ export class Exchange {
     return this.#stream !== undefined
   }
 
+  /** Maximum bytes of a message that is sent as an event. */
+  get maxMessageBytes(): number {
+    return this.#room - sseEvent('').length
+  }
+
   /** Starts the timer after which an unanswered request becomes a stream. */
   begin(): void {
     if (this.#isDone || this.#stream !== undefined || !this.#options.canStream) return
     this.#timer = setTimeout(() => this.#openIdle(), this.#options.streamAfterMs)
   }
 
-  /** Sends a notification. If the response cannot be streamed, drops it (see the degradation matrix) and returns false. */
+  /** Sends a notification. If the response cannot be streamed, or is full, drops it (see the degradation matrix) and returns false. */
   notify(message: string): boolean {
     if (this.#isDone || !this.#options.canStream) return false
+    if (bytesOver(message, this.maxMessageBytes - RESERVED_BYTES) !== undefined) return false
     if (this.#stream === undefined) this.#open()
     this.#write(sseEvent(message))
     return true
@@ -173,7 +188,9 @@ export class Exchange {
     this.#encoder ??= new TextEncoder()
     const stream = this.#stream!
     if ((stream.desiredSize ?? 0) > 0) {
-      stream.enqueue(this.#encoder.encode(text))
+      const chunk = this.#encoder.encode(text)
+      this.#room -= chunk.byteLength
+      stream.enqueue(chunk)
       return
     }
     const error = new Error('The client reads too slowly: 8 MB of its stream were unread, so it was closed.')

@@ -32,6 +32,8 @@ export interface RequestPlatform {
   readonly canStream?: boolean
   /** Maximum bytes of the body of a buffered response. Default: no limit. */
   readonly maxResponseBytes?: number
+  /** Maximum bytes of the body of a streamed response. Default: no limit. */
+  readonly maxStreamedBytes?: number
   /** The path that the platform adds before the server's own, part of the request's URL: `/functions/v1/shop`, `/prod`. */
   readonly prefix?: string
   /** The connection comes over a loopback address: only local hosts and origins are accepted, and named ones (DNS rebinding). */

@@ -115,6 +115,7 @@ class ForeignRequest {
       headers: incoming.headers,
       canStream: this.#streams,
       mustStream: this.#mustStream,
+      maxStreamedBytes: incoming.platform.maxStreamedBytes,
       streamAfterMs: options.streamAfterMs,
       keepAliveMs: options.keepAliveMs,
       onDisconnect: () => this.#end(),
@@ -158,9 +159,8 @@ class ForeignRequest {
     if (this.#isOver) return
     this.#end()
     const isStream = this.#exchange.isStreaming || (this.#streams && this.#mustStream)
-    const { maxResponseBytes } = this.incoming.platform
-    const sent = isStream ? text : withinLimit(text, this.message.id, maxResponseBytes)
-    this.#exchange.finish(sent, status, headers)
+    const limit = isStream ? this.#exchange.maxMessageBytes : this.incoming.platform.maxResponseBytes
+    this.#exchange.finish(withinLimit(text, this.message.id, limit), status, headers)
   }
 
   #end(): void {

@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest'
+import { netlify } from '../../adapters/netlify.ts'
 import { createTool, ErrorCode, jsonSchema } from '../../src/index.ts'
-import { createServer, legacyRequest, modernRequest, readAnswer } from './_client.ts'
+import { createServer, legacyRequest, META, modernRequest, readAnswer } from './_client.ts'
 
 const LIMIT = 4096
 
 const server = createServer({
   tools: {
+    report: createTool({
+      id: 'report',
+      inputSchema: jsonSchema<{ messages: number; size: number; answer: number }>({ type: 'object' }),
+      execute: async ({ messages, size, answer }, ctx) => {
+        for (let at = 1; at <= messages; at++) ctx.log('info', 'y'.repeat(size))
+        return 'x'.repeat(answer)
+      },
+    }),
     repeat: createTool({
       id: 'repeat',
       inputSchema: jsonSchema<{ text: string; times: number; later?: boolean }>({ type: 'object' }),
@@ -81,5 +90,51 @@ describe('maxResponseBytes', () => {
     expect(await batchOf(Array.from({ length: 40 }, () => 100))).toMatchObject({
       error: { data: { limit: 'responseBytes' } },
     })
+  })
+})
+
+describe('maxStreamedBytes', () => {
+  const streamed = async (args: { messages: number; size: number; answer: number }) => {
+    const request = modernRequest(
+      'tools/call',
+      { name: 'report', arguments: args },
+      { meta: { [META.logLevel]: 'info' } },
+    )
+    const response = await server.handle(request, { maxResponseBytes: LIMIT, maxStreamedBytes: 2 * LIMIT })
+    const bytes = (await response.clone().arrayBuffer()).byteLength
+    expect(bytes).toBeLessThanOrEqual(2 * LIMIT)
+    return { bytes, answer: await readAnswer(response) }
+  }
+
+  it('a stream may be larger than a buffered response [platform.response-limit]', async () => {
+    const { bytes, answer } = await streamed({ messages: 1, size: 10, answer: LIMIT + 1000 })
+    expect([bytes > LIMIT, answer.isStream, answer.error]).toEqual([true, true, undefined])
+  })
+
+  it('an answer that no longer fits into its stream → a typed error as its last event [platform.response-limit]', async () => {
+    for (const args of [
+      { messages: 1, size: 10, answer: 2 * LIMIT },
+      { messages: 3, size: LIMIT / 2, answer: LIMIT },
+    ]) {
+      const { answer } = await streamed(args)
+      expect(answer.isStream).toBe(true)
+      expect(answer.error).toMatchObject({ code: ErrorCode.internal, data: { limit: 'responseBytes' } })
+    }
+  })
+
+  it('messages that would leave no room for the answer are dropped [platform.response-limit]', async () => {
+    const { answer } = await streamed({ messages: 20, size: LIMIT / 4, answer: 10 })
+    expect(answer.notifications.length).toBeLessThan(10)
+    expect(answer.result).toMatchObject({ content: [{ text: 'x'.repeat(10) }] })
+  })
+
+  it('a Netlify Function streams at most 20 MB', async () => {
+    const request = modernRequest(
+      'tools/call',
+      { name: 'report', arguments: { messages: 1, size: 10, answer: 20_000_000 } },
+      { meta: { [META.logLevel]: 'info' } },
+    )
+    const { isStream, error } = await readAnswer(await netlify(server, { env: {} })(request))
+    expect([isStream, error?.data]).toMatchObject([true, { limit: 'responseBytes' }])
   })
 })
