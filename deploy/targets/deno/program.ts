@@ -17,6 +17,21 @@ export const DENO_RUN = [
 
 export const DENO_OFFLINE = { DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' } as const
 
+/**
+ * Lets running calls end after a signal, and ends after 7 seconds or a second signal. Source that follows `const running = Deno.serve(…)`.
+ * Windows has no SIGTERM. `first` is a statement that runs before.
+ */
+export const denoDrain = (
+  first = '',
+): string => `const signals = Deno.build.os === 'windows' ? ['SIGINT'] : ['SIGINT', 'SIGTERM']
+const drain = () => {
+  for (const signal of signals) Deno.removeSignalListener(signal, drain)
+  Deno.unrefTimer(setTimeout(() => Deno.exit(0), 7000))
+  ${first}void running.shutdown()
+}
+for (const signal of signals) Deno.addSignalListener(signal, drain)
+`
+
 /** The project's `deno` (the npm package), otherwise the one on the PATH. Throws `CliError`. */
 export function denoProgram(cwd: string): string {
   const installed = findProgram('deno')

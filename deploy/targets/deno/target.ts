@@ -10,20 +10,18 @@ import { toEnvFile } from '../../project/secrets.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
-import { DENO_OFFLINE, DENO_RUN, denoProgram } from './program.ts'
+import { DENO_OFFLINE, DENO_RUN, denoDrain, denoProgram } from './program.ts'
+
+/** Open `subscriptions/listen` streams would not end by themselves. */
+const END_STREAMS = 'Promise.try(() => server.close?.()).catch(console.error)\n  '
 
 const main = (cron: Cron | undefined): string => `import server from 'mayfly:entry'
 import { deno } from 'mayfly-mcp/deno'
 
 const handler = deno(server)
 const running = Deno.serve(handler)
-// Deno Deploy ends an instance 5 seconds after this signal, or immediately after a second one.
-const drain = () => {
-  Deno.removeSignalListener('SIGINT', drain)
-  void running.shutdown()
-}
-Deno.addSignalListener('SIGINT', drain)
-${cron === undefined ? '' : `// Available on Deno Deploy; elsewhere it needs a flag.\nif (typeof Deno.cron === 'function') Deno.cron('mayfly', '${cron.schedule}', ${cronCall(cron, 'handler')})\n`}`
+// Deno Deploy ends an instance 5 seconds after SIGINT, or immediately after a second one.
+${denoDrain(END_STREAMS)}${cron === undefined ? '' : `// Available on Deno Deploy; elsewhere it needs a flag.\nif (typeof Deno.cron === 'function') Deno.cron('mayfly', '${cron.schedule}', ${cronCall(cron, 'handler')})\n`}`
 
 const artefact: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir, earlier) => {

@@ -1,8 +1,8 @@
 /** One execution environment: a process of a runtime interface client, with one call at a time. */
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startProcessGroup } from '../../run/process-group.ts'
 import { type Answer, startRuntimeApi } from './runtime-api.ts'
 
 export interface LambdaFunction {
@@ -48,24 +48,25 @@ function isOwnClient(ric: string): boolean {
 export async function startEnvironment(options: LambdaFunction): Promise<Environment> {
   const { ric, taskRoot, handler, timeoutMs, env, output = 2 } = options
   const api = await startRuntimeApi({ hasSecret: isOwnClient(ric) })
-  const child = spawn(process.execPath, [ric, handler], {
+  // Not in the group of the gateway: a signal to that lets the running calls end.
+  const group = startProcessGroup([ric, handler], {
     cwd: taskRoot,
     env: { ...env, ...lambdaVariables(options), AWS_LAMBDA_RUNTIME_API: api.address },
     stdio: ['ignore', output, output],
   })
   const ended = new Promise<void>((resolve) => {
-    child.once('exit', (code) => {
+    group.child.once('exit', (code) => {
       api.fail('Runtime.ExitError', `Runtime exited with status ${code}`)
       resolve()
     })
   })
   const onDeadline = (): void => {
     api.fail('Sandbox.Timedout', `Task timed out after ${(timeoutMs / 1000).toFixed(2)} seconds`)
-    child.kill('SIGKILL')
+    void group.kill()
   }
   let stopped: Promise<void> | undefined
   const stop = async (): Promise<void> => {
-    child.kill('SIGKILL')
+    await group.kill()
     await ended
     await api.close()
   }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { textOf } from '../../../src/definition/error-text.ts'
+import { drain } from '../../run/drain.ts'
 import { readBody } from '../../run/read-body.ts'
 import type { Environments } from './environments.ts'
 import { type FunctionResult, fromHead, fromResult, type Trigger, toEvent } from './events.ts'
@@ -20,7 +21,8 @@ export interface GatewayOptions {
 
 export interface Gateway {
   readonly port: number
-  close(): Promise<void>
+  /** Cuts running calls, unless they end within `graceMs`. Default 0. */
+  close(graceMs?: number): Promise<void>
 }
 
 /** "Request must be smaller than 6291456 bytes for the InvokeFunction operation"; a load balancer accepts 1 MB. */
@@ -51,12 +53,7 @@ export async function startGateway(environments: Environments, options: GatewayO
   await once(server.listen(options.port, '127.0.0.1'), 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    close: async () => {
-      const closed = once(server, 'close')
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
+    close: (graceMs = 0) => drain(server, graceMs),
   }
 }
 

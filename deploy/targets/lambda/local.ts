@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { unzipSync } from 'fflate'
 import { textOf } from '../../../src/definition/error-text.ts'
 import { createTempFolder } from '../../build/work-folder.ts'
+import { DRAIN_MS } from '../../run/drain.ts'
 import { createEnvironments } from './environments.ts'
 import { TRIGGERS, type Trigger } from './events.ts'
 import { startGateway } from './gateway.ts'
@@ -55,7 +56,7 @@ const gateway = await startGateway(environments, {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
-    await gateway.close()
+    await gateway.close(DRAIN_MS)
     await environments.stop()
     process.exit(0)
   })

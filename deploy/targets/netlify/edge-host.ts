@@ -1,4 +1,6 @@
 /** Source of the module that runs a Netlify Edge Function on Deno, called as Netlify calls it. */
+import { denoDrain } from '../deno/program.ts'
+
 export const EDGE_HOST = `import handler from '../netlify/edge-functions/mcp.js'
 
 globalThis.Netlify = { env: { toObject: () => Deno.env.toObject() } }
@@ -10,5 +12,5 @@ const waitUntil = (promise) =>
       console.error('Background work failed.')
     }
   })
-Deno.serve((request, info) => handler(request, { ip: info.remoteAddr.hostname, waitUntil }))
-`
+const running = Deno.serve((request, info) => handler(request, { ip: info.remoteAddr.hostname, waitUntil }))
+${denoDrain()}`

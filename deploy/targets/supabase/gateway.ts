@@ -2,22 +2,36 @@
  * The gateway of Supabase's Edge Functions, for local use: serves `/functions/v1/<name>/…` from a deno process that sees
  * `/<name>/…`. Run as `gateway.ts <port> <name> <deno> <file>`.
  */
-import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { DRAIN_MS, drain } from '../../run/drain.ts'
 import { freePort, untilListening } from '../../run/port.ts'
+import { startProcessGroup } from '../../run/process-group.ts'
 import { DENO_OFFLINE, DENO_RUN } from '../deno/program.ts'
 
 const PREFIX = '/functions/v1'
 
 const [port = '', name = '', deno = '', file = ''] = process.argv.slice(2)
 const functionPort = await freePort(0)
-const child = spawn(deno, [...DENO_RUN, file], {
-  env: { ...process.env, ...DENO_OFFLINE, DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${functionPort}` },
-  stdio: ['ignore', 'inherit', 'inherit'],
-})
-child.once('exit', (code) => process.exit(code ?? 1))
+// Not in the group of this process: a signal to that lets the running calls end.
+const group = startProcessGroup(
+  [...DENO_RUN, file],
+  {
+    env: { ...process.env, ...DENO_OFFLINE, DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${functionPort}` },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  },
+  deno,
+)
+group.child.once('exit', (code) => process.exit(code ?? 1))
+const server = createServer(forward)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    if (server.listening) await drain(server, DRAIN_MS)
+    await group.kill()
+    process.exit(0)
+  })
+}
 await untilListening(functionPort)
-createServer(forward).listen(Number(port), '127.0.0.1')
+server.listen(Number(port), '127.0.0.1')
 
 function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const { method, url = '/', headers, socket } = incoming
