@@ -13,7 +13,8 @@ import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { DENO_OFFLINE, DENO_RUN, denoDrain, denoProgram } from './program.ts'
 
 /** Open `subscriptions/listen` streams would not end by themselves. */
-const END_STREAMS = 'Promise.try(() => server.close?.()).catch(console.error)\n  '
+const END_STREAMS = `Promise.try(() => server.close?.()).catch(() => console.error('server.close() failed'))
+  `
 
 const main = (cron: Cron | undefined): string => `import server from 'mayfly:entry'
 import { deno } from 'mayfly-mcp/deno'
