@@ -9,6 +9,9 @@ const ALONE_MS = 5000
 /** Milliseconds that such a task waits for others to end, while none begins. Then it runs beside those. */
 const PATIENCE_MS = 5000
 
+/** Milliseconds after the longest run in which it leaves. */
+const LEAVE_MS = 60_000
+
 /** The place of one run. */
 export interface Place {
   /** Whether it runs alone, and will for this many milliseconds more. */
@@ -25,9 +28,15 @@ export interface Places {
   join(): Place
 }
 
-/** @param maxRuns at once. @param maxAloneMs The longest time for which a task runs alone. */
-export function createPlaces(maxRuns: number, maxAloneMs: number): Places {
-  let count = 0
+/** @param maxRuns at once. @param maxRunMs The longest run. */
+export function createPlaces(maxRuns: number, maxRunMs: number): Places {
+  /** When each place is given up: its run is over by then, or died without leaving, as in an object of an isolate that goes on. */
+  const inside = new Map<object, number>()
+  const count = (): number => {
+    const now = Date.now()
+    for (const [place, until] of inside) if (until <= now) inside.delete(place)
+    return inside.size
+  }
   /** Until when the task that runs under suspicion has this process for itself. */
   let aloneUntil = 0
   /** Since when a task waits to be alone. */
@@ -37,14 +46,12 @@ export function createPlaces(maxRuns: number, maxAloneMs: number): Places {
   let wereRefused = false
 
   const occupy = (until: number): Place => {
-    let isInside = true
-    count++
+    const key = {}
+    inside.set(key, Date.now() + maxRunMs + LEAVE_MS)
     return {
       isAlone: (forMs) => aloneUntil === until && Date.now() + forMs < until,
       leave() {
-        if (!isInside) return
-        isInside = false
-        count--
+        if (!inside.delete(key)) return
         if (until === aloneUntil) endAlone()
       },
     }
@@ -59,15 +66,15 @@ export function createPlaces(maxRuns: number, maxAloneMs: number): Places {
     return aloneUntil !== 0
   }
   const enterAlone = (crashes: number, now: number): Place | undefined => {
-    if (count > 0) {
+    if (count() > 0) {
       if (now < othersUntil) return undefined
       // Asked for again, or for the first time in a while.
       if (now - wantedAt > 2 * PATIENCE_MS) wantedAt = now
       if (now - wantedAt < PATIENCE_MS) return undefined
     }
     wantedAt = Number.NEGATIVE_INFINITY
-    const until = now + Math.min(ALONE_MS * 2 ** (crashes - 1), maxAloneMs)
-    const hasCompany = count > 0
+    const until = now + Math.min(ALONE_MS * 2 ** (crashes - 1), maxRunMs)
+    const hasCompany = count() > 0
     aloneUntil = until
     const place = occupy(until)
     return hasCompany ? { ...place, isAlone: () => false } : place
@@ -75,7 +82,7 @@ export function createPlaces(maxRuns: number, maxAloneMs: number): Places {
 
   return {
     isShut() {
-      return isAloneNow(Date.now()) || count >= maxRuns
+      return isAloneNow(Date.now()) || count() >= maxRuns
     },
     enter(crashes) {
       const now = Date.now()
@@ -84,7 +91,7 @@ export function createPlaces(maxRuns: number, maxAloneMs: number): Places {
         return undefined
       }
       if (crashes > 0) return enterAlone(crashes, now)
-      return count >= maxRuns || now - wantedAt < PATIENCE_MS ? undefined : occupy(0)
+      return count() >= maxRuns || now - wantedAt < PATIENCE_MS ? undefined : occupy(0)
     },
     join: () => occupy(0),
   }

@@ -54,7 +54,8 @@ export function createTaskRuns(options: TasksOptions & { readonly store: TaskSto
         place = undefined
         if (shared.isForeign(current.server)) return undefined
         const enter = (crashes: number): Place | undefined => {
-          place = places.enter(crashes)
+          // Where each task runs in an object of its own, it dies alone.
+          place = places.enter(runner?.isPrompt ? 0 : crashes)
           isBusy = place === undefined
           return place
         }

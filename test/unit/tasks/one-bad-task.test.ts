@@ -8,6 +8,7 @@ import {
   createTaskEndpoint,
   createTasks,
   type StoredTask,
+  type TaskRunner,
   type TaskStore,
 } from '../../../src/tasks.ts'
 import { TaskClient } from './_tasks.ts'
@@ -264,7 +265,7 @@ test('a task that kills its process: it fails after its crashes alone, and its n
   })
   const never = () => new Promise<never>(() => {})
   /** A process: when it is killed, nothing of it settles. */
-  const startProcess = () => {
+  const startProcess = (runner: TaskRunner = { wake() {} }) => {
     let isDead = false
     let die = (): void => {}
     const death = new Promise<void>((resolve) => {
@@ -277,7 +278,7 @@ test('a task that kills its process: it fails after its crashes alone, and its n
       replace: (task) => (isDead ? never() : store.replace(task)),
       due: (...args) => (isDead ? never() : store.due(...args)),
     }
-    const client = new TaskClient({ tools: { step }, tasks: createTasks({ store: own, runner: idle }) })
+    const client = new TaskClient({ tools: { step }, tasks: createTasks({ store: own, runner }) })
     const runDue = async (): Promise<void> => {
       kill = () => {
         isDead = true
@@ -287,7 +288,7 @@ test('a task that kills its process: it fails after its crashes alone, and its n
     }
     return { client, runDue }
   }
-  const first = startProcess()
+  const first = startProcess(idle)
   const made: { [name: string]: string } = {}
   for (const name of ['one', 'two', 'poison', 'three', 'four', 'five'])
     made[name] = (await first.client.call('step', { name })).taskId
