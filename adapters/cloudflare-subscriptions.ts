@@ -35,17 +35,27 @@ const OBJECT_URL = 'https://subscriptions/'
 /** Maximum expired sessions that are deleted with each added URI. */
 const SWEPT = 100
 
-const TABLES = `
-CREATE TABLE IF NOT EXISTS sessions (
-  session TEXT PRIMARY KEY, caller TEXT NOT NULL, characters INTEGER NOT NULL, expiresAt INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS byExpiry ON sessions (expiresAt);
-CREATE INDEX IF NOT EXISTS byCaller ON sessions (caller, expiresAt);
-CREATE TABLE IF NOT EXISTS held (caller TEXT PRIMARY KEY, characters INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS subscriptions (session TEXT, uri TEXT, PRIMARY KEY (session, uri)) WITHOUT ROWID;`
-
 /** The row of all callers together. Others begin with a colon. */
 const ALL = 'all'
+
+/** As the first version made them. */
+const TABLES = `
+CREATE TABLE IF NOT EXISTS sessions (session TEXT PRIMARY KEY, expiresAt INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS byExpiry ON sessions (expiresAt);
+CREATE TABLE IF NOT EXISTS subscriptions (session TEXT, uri TEXT, PRIMARY KEY (session, uri)) WITHOUT ROWID;`
+
+/** Sessions of the first version have no caller until they add a URI. */
+const ADD_CALLERS = `
+ALTER TABLE sessions ADD COLUMN caller TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN characters INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX byCaller ON sessions (caller, expiresAt);
+CREATE TABLE held (caller TEXT PRIMARY KEY, characters INTEGER NOT NULL) WITHOUT ROWID;
+UPDATE sessions SET characters =
+  (SELECT TOTAL(LENGTH(uri) + ${CHARACTERS_PER_URI}) FROM subscriptions WHERE session = sessions.session);
+INSERT INTO held SELECT '${ALL}', TOTAL(characters) FROM sessions;
+INSERT INTO held SELECT ':', TOTAL(characters) FROM sessions;`
+
+const HAS_CALLERS = `SELECT 1 FROM pragma_table_info('sessions') WHERE name = 'caller'`
 
 /** A request to the object. */
 interface Asked {
@@ -76,6 +86,7 @@ export class MayflySubscriptions {
   constructor({ storage: { sql } }: StorageState) {
     this.#run = (...query) => sql.exec(...query)
     this.#run(TABLES)
+    if (this.#run(HAS_CALLERS).toArray().length === 0) this.#run(ADD_CALLERS)
   }
 
   /** A `POST` reads or changes a session. Every Worker with the binding may do so. */
@@ -102,7 +113,8 @@ export class MayflySubscriptions {
     this.#run('INSERT OR IGNORE INTO subscriptions VALUES (?, ?)', session, uri)
     this.#uncount(session)
     this.#run(
-      'INSERT INTO sessions SELECT ?, ?, TOTAL(LENGTH(uri) + ?), ? FROM subscriptions WHERE session = ?',
+      `INSERT INTO sessions (session, caller, characters, expiresAt)
+        SELECT ?, ?, TOTAL(LENGTH(uri) + ?), ? FROM subscriptions WHERE session = ?`,
       ...[session, caller, CHARACTERS_PER_URI, now + ttlMs, session],
     )
     const [stored] = this.#run('SELECT characters FROM sessions WHERE session = ?', session).toArray()
@@ -113,9 +125,9 @@ export class MayflySubscriptions {
   }
 
   #remove(session: string, uri: string): void {
-    const query = 'DELETE FROM subscriptions WHERE session = ? AND uri = ? RETURNING uri'
+    const query = 'DELETE FROM subscriptions WHERE session = ? AND uri = ? RETURNING LENGTH(uri) AS length'
     for (const row of this.#run(query, session, uri).toArray()) {
-      const characters = String(row.uri).length + CHARACTERS_PER_URI
+      const characters = Number(row.length) + CHARACTERS_PER_URI
       const of = 'UPDATE sessions SET characters = characters - ? WHERE session = ? RETURNING caller'
       const [owner] = this.#run(of, characters, session).toArray()
       if (owner !== undefined) this.#count(String(owner.caller), -characters)

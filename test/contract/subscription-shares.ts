@@ -22,7 +22,11 @@ interface Client {
 
 const uriOf = (name: string): string => `note://${name}`.padEnd(100, 'x')
 
-export function subscriptionShares(create: (options: SubscriptionStoreOptions) => Subscriptions): void {
+/** @param toBefore Makes of the data of the last store what the version before, which did not count callers, would have stored. */
+export function subscriptionShares(
+  create: (options: SubscriptionStoreOptions) => Subscriptions,
+  toBefore?: () => Promise<unknown>,
+): void {
   /** A server with a store of its own, and clients of whoever. */
   const setUp = (options: SubscriptionStoreOptions = {}) => {
     const server = new MCPServer({
@@ -98,6 +102,22 @@ export function subscriptionShares(create: (options: SubscriptionStoreOptions) =
     const newcomer = await open('carol')
     await newcomer.subscribe('a')
     expect([await newcomer.held(), await other.held()]).toEqual([['a'], ['a']])
+  })
+
+  it.runIf(toBefore)('goes on with what the version before stored', async () => {
+    const { open } = setUp()
+    const [client, idle] = [await open('ann'), await open('ann')]
+    for (const one of [client, idle]) await one.subscribe('a')
+    await toBefore?.()
+    expect(await client.held()).toEqual(['a'])
+    await client.subscribe('b')
+    await client.unsubscribe('a')
+    expect(await client.held()).toEqual(['b'])
+    await idle.unsubscribe('a')
+    for (const one of [client, idle]) {
+      await one.end()
+      expect(await one.held()).toEqual([])
+    }
   })
 
   it('what is unsubscribed and ended makes room [shares.subscriptions]', async () => {

@@ -21,8 +21,13 @@ describe.each<Library>(['redis', 'ioredis'])('redisSubscriptions, %s', (library)
   })
   afterAll(() => close?.())
 
-  subscriptionShares((options) =>
-    redisSubscriptions({ client, prefix: `${library} ${++stores}`, ...options }),
+  subscriptionShares(
+    (options) => redisSubscriptions({ client, prefix: `${library} ${++stores}`, ...options }),
+    async () => {
+      const accounts = (await redis.command('KEYS', `{${library} ${stores}:*`)) as string[]
+      expect(accounts.length).toBeGreaterThan(4)
+      await redis.command('DEL', ...accounts)
+    },
   )
 
   it('leaves no key without an expiry [shares.subscriptions]', async () => {
