@@ -151,7 +151,9 @@ function requireTool(scope: RequestScope, name: string, upstream: Upstream): voi
 
 /** As for a task of this server, and the same for every reason. */
 function unknownTask() {
-  return invalidParams('Unknown task: it has expired, or the id is wrong.')
+  return invalidParams(
+    'Unknown task: the id is wrong, or its ttlMs is over: then a task is deleted, even while it waits.',
+  )
 }
 
 function forCaller(task: DetailedTask, taskId: string, { url }: Upstream, context: Context): object {

@@ -14,7 +14,7 @@ import type { TaskMethod } from './task-method.ts'
 export interface TaskControls {
   /**
    * Delivers an event to `ctx.waitFor(name)` of a task. Only the first event of a name counts. Resolves with false if the task does not
-   * exist, has ended, or already received that event.
+   * exist (it is deleted after its `ttlMs`, even while it waits), has ended, or already received that event.
    *
    * @throws TypeError for too many events (over 100) or too large ones (over a quarter of the store's limit per task, in total).
    */

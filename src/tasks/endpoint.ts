@@ -158,7 +158,9 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     if (isTaken instanceof InboxError) return jsonAnswer(413, { error: isTaken.message })
     return isTaken
       ? jsonAnswer(202, { sent: true })
-      : jsonAnswer(409, { error: 'The task has ended or already received this event.' })
+      : jsonAnswer(409, {
+          error: 'The task has ended, was deleted after its ttlMs, or already received this event.',
+        })
   }
 
   const serve = async (request: Request, platform: RequestPlatform): Promise<Response> => {

@@ -91,5 +91,7 @@ export function mayUse({ options }: TaskRuns, { record }: Task, access: Access |
 }
 
 function notFound() {
-  return invalidParams('Unknown task: it has expired, or the id is wrong.')
+  return invalidParams(
+    'Unknown task: the id is wrong, or its ttlMs is over: then a task is deleted, even while it waits.',
+  )
 }

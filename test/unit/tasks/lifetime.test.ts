@@ -82,6 +82,18 @@ test('after each event and answer, and once it has ended, half of the time to li
   expect(await client.get(taskId)).toMatchObject({ status: 'completed' })
 })
 
+test('a wait without a timeout ends with the task, and its client is told that this may be why', async () => {
+  const { client, later } = setUp((ctx) => ctx.waitFor('paid'))
+  const { taskId } = await client.call('job')
+  await client.settle()
+  await later(DAY_MS + 1000)
+  await expect(client.get(taskId)).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringMatching(/its ttlMs is over: then a task is deleted, even while it waits/),
+  })
+  expect(await client.server.tasks.send(taskId, 'paid')).toBe(false)
+})
+
 test('ttlMs: null → kept for ever', async () => {
   const { client, later } = setUp((ctx) => ctx.waitFor('paid'), null)
   const { taskId } = await client.call('job')
