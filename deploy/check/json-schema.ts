@@ -84,7 +84,10 @@ export function schemaFault(schema: unknown): string | undefined {
       if (keyword === '$anchor') names.add(`#${value}`)
     }
   }
-  const lost = references.find(({ to }) => !isThere(to, schema, names))
+  const base = baseOf(schema)
+  // Names inside may be relative to each other.
+  const hasRelative = [...names].some((name) => !name.startsWith('#') && name !== base)
+  const lost = references.find(({ to }) => !isThere(to, schema, names, hasRelative))
   return (
     lost &&
     `${lost.place} is ${quote(lost.to)}, which is not in the schema: clients do not fetch other schemas`
@@ -147,17 +150,23 @@ function innerOf(kind: Kind, value: unknown): (readonly [string, unknown])[] {
 }
 
 /** A pointer (RFC 6901) into the schema, or the name of a part of it. */
-function isThere(reference: string, root: unknown, names: ReadonlySet<string>): boolean {
-  const base = isObject(root) && typeof root.$id === 'string' ? root.$id.replace(/#$/, '') : ''
+function isThere(
+  reference: string,
+  root: unknown,
+  names: ReadonlySet<string>,
+  hasRelative: boolean,
+): boolean {
+  const base = baseOf(root)
   const local = base !== '' && reference.startsWith(base) ? reference.slice(base.length) : reference
   if (names.has(reference) || names.has(local)) return true
   if (local === '' || local === '#') return true
-  if (!local.startsWith('#/')) {
-    // Names inside may be relative to each other.
-    return [...names].some((name) => !name.startsWith('#') && name !== base)
-  }
+  if (!local.startsWith('#/')) return hasRelative
   const steps = local.split('/').slice(1)
   return steps.reduce<unknown>((node, step) => memberOf(node, toName(step)), root) !== undefined
+}
+
+function baseOf(root: unknown): string {
+  return isObject(root) && typeof root.$id === 'string' ? root.$id.replace(/#$/, '') : ''
 }
 
 function memberOf(node: unknown, name: string): unknown {

@@ -3,7 +3,7 @@
  * the least of several runs; sizes double until one run takes long enough to be measured.
  */
 import ts from 'typescript'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createHide } from '../../deploy/check/secrets.ts'
 import { createSplit } from '../../deploy/ingest/split.ts'
 import { pretty } from '../../deploy/playground/browser/json.ts'
@@ -14,6 +14,7 @@ import { toScopes } from '../../src/auth/scopes.ts'
 import { bearer } from '../../src/auth.ts'
 import { fromBase64Url } from '../../src/definition/base64.ts'
 import { digest } from '../../src/definition/digest.ts'
+import { printError } from '../../src/definition/print-error.ts'
 import { hasDuplicates } from '../../src/definition/schema-bounds.ts'
 import { metered } from '../../src/definition/schema-budget.ts'
 import { escapeUnprintable } from '../../src/definition/unprintable.ts'
@@ -34,6 +35,7 @@ import { cpuMs } from '../_cpu.ts'
 import { type Module, readModules } from '../architecture/_modules.ts'
 import { createServer, post } from '../unit/_client.ts'
 import { FOLDERS, MODULES } from './_growth-modules.ts'
+import { OTHERS } from './_growth-readers.ts'
 
 /** Hostile shapes of a size. */
 const TEXTS: { readonly [shape: string]: (size: number) => string } = {
@@ -142,6 +144,8 @@ Object.assign(READERS, {
   'a scope claim': (text: string) => toScopes(text),
   'a reason in a question': (text: string) => readReason(text),
   'unprintable characters': (text: string) => escapeUnprintable(text),
+  'a thrown value': (text: string) =>
+    printError(Object.assign(new Error(text), { cause: text, stack: text })),
   'a webhook': (text: string) => parseEvents(new TextEncoder().encode(text)),
   'a digest': (text: string) => digest(text),
   'equal items': (text: string) => hasDuplicates([...text.slice(0, 40_000)]),
@@ -234,9 +238,14 @@ async function growthOf(
 
 describe('this list', () => {
   it('has every module that exports a function of text, bytes or anything, or says why not', () => {
-    const modules = FOLDERS.flatMap(readModules).filter(readsInput)
-    expect(modules.map(({ file }) => file).filter((file) => !Object.hasOwn(MODULES, file))).toEqual([])
-    expect(Object.keys(MODULES).filter((file) => !modules.some((one) => one.file === file))).toEqual([])
+    const files = FOLDERS.flatMap(readModules)
+      .filter(readsInput)
+      .map(({ file }) => file)
+    const listed = MODULES.map(([file]) => file)
+    expect(files.filter((file) => !listed.includes(file))).toEqual([])
+    expect(listed.filter((file, index) => !files.includes(file) || listed.indexOf(file) !== index)).toEqual(
+      [],
+    )
   })
 
   it('finds work that grows faster', async () => {
@@ -245,7 +254,9 @@ describe('this list', () => {
   })
 })
 
-const all = { ...READERS, ...REQUESTS }
+vi.spyOn(console, 'error').mockImplementation(() => {})
+
+const all = { ...READERS, ...OTHERS, ...REQUESTS }
 describe.each(Object.keys(all))('%s', (reader) => {
   it.each(Object.keys(TEXTS))('%s: twice as much takes at most 2.5 times as long', async (shape) => {
     // A collection of garbage may fall into one of the runs: once more, before it counts.
