@@ -5,27 +5,18 @@
 
 import { randomUUID } from 'node:crypto'
 import {
-  accessSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { withLock } from '../project/lock.ts'
-import { isSystemError } from '../terminal/system-error.ts'
+import { isWritable, writeWhole } from '../project/written-file.ts'
 import { UnreadableError } from './format.ts'
 
 export interface ConfigFile {
@@ -91,44 +82,6 @@ export function replaceConfig({ real, text: before, mark, stats }: ConfigFile, t
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error
-  }
-}
-
-/** By this user, and not only because this user is root. */
-function isWritable(path: string, { mode }: Stats): boolean {
-  if ((mode & 0o222) === 0) return false
-  try {
-    accessSync(path, constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Throws if it cannot be written completely, for example to a full disk. */
-function writeWhole(path: string, text: string, stats: Stats | undefined): void {
-  // Other users cannot read it before it gets its owner and mode.
-  const file = openSync(path, 'wx', stats === undefined ? 0o666 : 0o600)
-  try {
-    writeFileSync(file, text)
-    if (stats !== undefined) {
-      keepOwner(file, stats)
-      fchmodSync(file, stats.mode & 0o777)
-    }
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** Only root may give a file to another user. */
-function keepOwner(file: number, { uid, gid }: Stats): void {
-  const now = fstatSync(file)
-  if (now.uid === uid && now.gid === gid) return
-  try {
-    fchownSync(file, uid, gid)
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== 'EPERM') throw error
   }
 }
 

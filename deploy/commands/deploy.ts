@@ -29,14 +29,9 @@ Prints the URL of the MCP endpoint on stdout, and the output of the platform's C
   mayfly deploy --target vercel --dry-run
 `
 
-/** Options of the tools that may take variables as `NAME=value` or `NAME:value`, one or several. */
-const VARIABLE_OPTION = /^(?:-e|--(?:build-)?env|--var|--define)$/
-
-/** Options of the tools whose value grants access. */
-const HIDDEN_OPTION = /^(?:-t|--?[\w-]*(?:token|auth|password|secret|key))$/i
-
-/** A parameter of a template, such as `DbPassword=value`. */
-const HIDDEN_NAME = /^(\w*(?:token|auth|passw|secret|key)\w*)[=:]/i
+/** Options of the tools whose value is a name or a place, not a variable or a token. */
+const SHOWN_OPTION =
+  /^--(?:app|config|context|cwd|env|org|name|profile|project-ref|region|scope|site|stack-name|target|team)$/
 
 /** Exit code 0 if everything is deployed, otherwise that of the tool that failed. Throws `CliError`. */
 export const deploy = projectCommand({
@@ -87,7 +82,7 @@ async function deployProject(
     terminal.warn(`${name} is not uploaded: pass --secret ${name} to send it to ${target.title}`)
   }
   for (const note of deployment.notes ?? []) terminal.note(note)
-  if (values['dry-run']) return dryRun(deployment, project, unpublishable(project, secrets))
+  if (values['dry-run']) return dryRun(deployment, project, unpublishable(project, secrets), extra)
   const tool = requireTool(deployment, project)
   if (!(await isLoggedIn(tool, deployment, cwd))) throw new CliError(notLoggedIn(deployment))
   let told = ''
@@ -120,13 +115,18 @@ async function finish(
   return isChecked ? checkEndpoint(url, endpoint?.headers) : 0
 }
 
-async function dryRun(deployment: Deployment, project: Project, secrets: readonly Secret[]): Promise<number> {
+async function dryRun(
+  deployment: Deployment,
+  project: Project,
+  secrets: readonly Secret[],
+  extra: readonly string[],
+): Promise<number> {
   const tool = findTool(deployment.tool, project.cwd)
   if (tool === undefined) terminal.warn(notInstalled(deployment))
   else if (!(await isLoggedIn(tool, deployment, project.cwd))) terminal.warn(notLoggedIn(deployment))
   const hidden = [...secrets.map(({ value }) => value), process.env[deployment.tool.token] ?? '']
   for (const step of deployment.steps)
-    process.stdout.write(`${printable(shownStep(step, deployment, project.cwd, hidden))}\n`)
+    process.stdout.write(`${printable(shownStep(step, deployment, project.cwd, hidden, extra))}\n`)
   return 0
 }
 
@@ -154,18 +154,16 @@ function notLoggedIn({ tool }: Deployment): string {
 }
 
 /** The command as a user would type it. Shows secrets by name only and omits tokens, since the output may end up in a log. */
-function shownStep(step: DeployStep, { tool }: Deployment, cwd: string, hidden: readonly string[]): string {
-  let last = ''
+function shownStep(
+  step: DeployStep,
+  { tool }: Deployment,
+  cwd: string,
+  hidden: readonly string[],
+  extra: readonly string[],
+): string {
   const words = step.args.map((word, at) => {
-    if (word.startsWith('-')) last = word
     if (hidden.some((value) => value !== '' && word.includes(value))) return '…'
-    if (HIDDEN_OPTION.test(step.args[at - 1] ?? '')) return '…'
-    if (VARIABLE_OPTION.test(last) && /[=:]/.test(word)) return '…'
-    const [, name] = HIDDEN_NAME.exec(word) ?? []
-    if (name !== undefined) return `${name}=…`
-    const [option = ''] = word.split('=', 1)
-    const isHidden = HIDDEN_OPTION.test(option) || VARIABLE_OPTION.test(option)
-    return option !== word && isHidden ? `${option}=…` : quoted(word)
+    return isGiven(word, extra) ? shownGiven(word, step.args[at - 1] ?? '') : quoted(word)
   })
   const command = [quoted(step.command ?? tool.name), ...words].join(' ')
   const folder = relative(cwd, step.cwd)
@@ -174,4 +172,18 @@ function shownStep(step: DeployStep, { tool }: Deployment, cwd: string, hidden: 
     command,
     step.stdin === undefined ? '' : ' < (secrets, on stdin)',
   ].join('')
+}
+
+/** Whether a word of a command comes from after `--`, as written there or as the value of `--option=value`. */
+function isGiven(word: string, extra: readonly string[]): boolean {
+  return extra.some((one) => one === word || (one.startsWith('-') && one.endsWith(`=${word}`)))
+}
+
+/** The tools have many spellings for a value that grants access, so only what is known to be a name or a place is shown. */
+function shownGiven(word: string, before: string): string {
+  if (!word.startsWith('-')) return SHOWN_OPTION.test(before) && !/[=:]/.test(word) ? quoted(word) : '…'
+  const [, option = '', value = ''] = /^(--[^=]*|-[^-])(.*)$/s.exec(word) ?? []
+  if (value === '') return quoted(word)
+  const isShown = SHOWN_OPTION.test(option) && !/[=:]/.test(value.slice(1))
+  return isShown ? quoted(word) : `${quoted(option)}${value.startsWith('=') ? '=' : ''}…`
 }

@@ -1,6 +1,6 @@
 /** The store of `--store`, configured by environment variables. */
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
   createMemoryVectorStore,
@@ -14,6 +14,7 @@ import { type PineconeOptions, pineconeVector } from '../../src/retrieval/stores
 import { qdrantVector } from '../../src/retrieval/stores/qdrant.ts'
 import { upstashVector } from '../../src/retrieval/stores/upstash.ts'
 import { withLock } from '../project/lock.ts'
+import { isWritable, writeWhole } from '../project/written-file.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { isSystemError, systemError } from '../terminal/system-error.ts'
 import { loadDefault, loadPackage } from './module.ts'
@@ -72,6 +73,9 @@ function openSnapshot(cwd: string, name: string): OpenedStore {
   const read = (): string | undefined => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
   const open = (text: string | undefined): MemoryVectorStore =>
     createMemoryVectorStore(text === undefined ? undefined : parseSnapshot(text, name))
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats !== undefined && !isWritable(path, stats))
+    throw new CliError(`${printable(name)} is read-only: make it writable, or pass another file`)
   const opened = read()
   const store = open(opened)
   const changes: ((to: MemoryVectorStore) => Promise<unknown>)[] = []
@@ -91,7 +95,8 @@ function openSnapshot(cwd: string, name: string): OpenedStore {
         const before = read()
         const merged = before === opened ? store : open(before)
         if (merged !== store) for (const change of changes) await change(merged)
-        writeFileSync(temporary, JSON.stringify(merged.snapshot()))
+        rmSync(temporary, { force: true })
+        writeWhole(temporary, JSON.stringify(merged.snapshot()), statSync(path, { throwIfNoEntry: false }))
         withLock(`${path}.mayfly-lock`, toLocked, (isHeld) => {
           if (read() !== before || !isHeld()) return
           // Atomic, since a server may be reading it.

@@ -38,6 +38,34 @@ it('lambda: --region and --profile reach both tools, in each spelling; other opt
   expect(upload).toContain('--tags a=b')
 })
 
+it.each([[['--stack-name', 'staging']], [['--stack-name=staging']]])(
+  'lambda: %j is the stack whose secrets are stored, whose address is printed and whose log is shown',
+  async (extra) => {
+    await using project = new Project()
+    const shop = { cwd: project.folder, entry: join(project.folder, 'server.ts'), name: 'shop' }
+
+    const { steps, endpoint } = lambda.deployment(project.folder, shop, {
+      secrets: new Map([['MAYFLY_SECRET', 'abc']]),
+      extra,
+    })
+    const { lookup, step } = lambda.logs!(shop, extra)
+
+    const lines = [...steps, endpoint!.step!, lookup!].map(({ args }) => args.join(' '))
+    expect(lines.map((line) => /--stack-name (\S+)/.exec(line)?.[1])).toEqual([
+      'staging-secrets',
+      undefined,
+      'staging',
+      'staging',
+      'staging',
+    ])
+    expect(lines[2]).toContain('StoredVariables=staging-secrets')
+    expect(lines[2]!.match(/--stack-name/g)).toHaveLength(1)
+    expect(JSON.parse(steps[1]!.stdin!)).toMatchObject({ SecretId: 'staging-secrets' })
+    expect(step.args).not.toContain('staging')
+    expect(step.args.join(' ')).not.toContain('--stack-name')
+  },
+)
+
 it.each([
   [['--parameter-overrides', 'X=1', 'Y=2']],
   [['--parameter-overrides=X=1', 'Y=2']],

@@ -129,12 +129,20 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     await using project = await arrange()
     project.write('.env', `MAYFLY_SECRET=${SECRET}`)
 
-    const { code, stdout } = await deploy(project, '--secret', 'MAYFLY_SECRET', '--dry-run', '--', "it's")
+    const { code, stdout } = await deploy(
+      project,
+      '--secret',
+      'MAYFLY_SECRET',
+      '--dry-run',
+      '--',
+      '--env',
+      "it's",
+    )
 
     expect(code).toBe(0)
     const out = join(project.folder, 'dist/cloudflare')
     expect(stdout).toBe(
-      `wrangler deploy ${out}/server.js --no-bundle --config ${out}/wrangler.json --keep-vars --secrets-file /dev/stdin 'it'\\''s' < (secrets, on stdin)\n`,
+      `wrangler deploy ${out}/server.js --no-bundle --config ${out}/wrangler.json --keep-vars --secrets-file /dev/stdin --env 'it'\\''s' < (secrets, on stdin)\n`,
     )
     expect(calls(project).map(({ command }) => command)).toEqual(['whoami'])
   })
@@ -165,6 +173,14 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
       `DbPassword=${SECRET}`,
       'Size=2',
       `https://user:${FILED}@db.example`,
+      '-b',
+      `K=${SECRET}`,
+      `-eK=${SECRET}`,
+      `-t${SECRET}`,
+      '-p',
+      SECRET,
+      '--region=eu-west-1',
+      '--force',
     ]
     project.write('.env', `DATABASE_PASSWORD=${FILED}\n`)
     const args = ['deploy', '--target', 'cloudflare', '--dry-run', '--', ...extra]
@@ -173,7 +189,7 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
 
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      / -t … -e … --env=… --env staging --token … --api-key=… -x … --var … … --var=… --define … --parameter-overrides DbPassword=… Size=2 …\n$/,
+      / -t … -e … --env=… --env staging --token … --api-key=… -x … --var … … --var=… --define … --parameter-overrides … … … -b … -e… -t… -p … --region=eu-west-1 --force\n$/,
     )
     expect(stdout + stderr).not.toMatch(new RegExp(`${SECRET}|${FILED}|a-token-of`))
   })

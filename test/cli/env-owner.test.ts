@@ -51,6 +51,20 @@ class Shared extends Project {
 }
 
 describe.skipIf(process.geteuid?.() !== 0)('another user’s', () => {
+  test('.netlify/state.json above the project does not name the site', async () => {
+    await using shared = new Shared()
+    shared.write('work/package.json', '{ "name": "shop" }')
+    shared.plant('.netlify/state.json', '{ "siteId": "11111111-1111-4111-8111-111111111111" }')
+    const args = ['deploy', '--target', 'netlify', '--dry-run', '--secret', 'API_KEY']
+    const env = { API_KEY: 'abcdefghij', NETLIFY_SITE_ID: undefined }
+    const run = (...more: string[]) =>
+      new MayflyProcess([...args, ...more], shared.inner, undefined, env).exited
+    const { code, stdout, stderr } = await run()
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/state\.json belongs to another user: name your site with -- --site/)
+    expect(await run('--', '--site', 'mine')).toMatchObject({ code: 0 })
+  })
+
   test('folder ends the search for files, whether it looks like a package or a repository', async () => {
     await using shared = new Shared()
     shared.write('package.json', '{}')

@@ -1,12 +1,14 @@
 /** `mayfly ingest` as a user runs it, into a snapshot and into a store of the user's own. */
 import { execFile } from 'node:child_process'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -81,6 +83,23 @@ async function rows(index = 'docs') {
 }
 
 describe('mayfly ingest', () => {
+  it('the index keeps its mode; a read-only one is refused and not replaced', async () => {
+    write('docs/a.md', '# Refunds\n\nWithin 30 days.\n')
+    const path = join(folder, 'index.json')
+    await ingest('docs', ...INTO)
+    chmodSync(path, 0o600)
+    write('docs/b.md', '# Shipping\n\nWithin 3 days.\n')
+    expect(await ingest('docs', ...INTO)).toMatchObject({ code: 0 })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+
+    chmodSync(path, 0o400)
+    const before = readFileSync(path, 'utf8')
+    write('docs/c.md', '# Gifts\n\nWrapped.\n')
+    const { code, stderr } = await ingest('docs', ...INTO)
+    expect([code, readFileSync(path, 'utf8') === before]).toEqual([1, true])
+    expect(stderr).toContain('index.json is read-only: make it writable')
+  })
+
   it('splits Markdown, HTML and text by headings, and keeps where each chunk is from', async () => {
     write(
       'docs/guide.md',

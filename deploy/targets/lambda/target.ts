@@ -21,7 +21,7 @@ import {
 import { findProgram, resolveBin, resolveTool } from '../../project/project-tool.ts'
 import { CliError, UsageError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
-import { pickOptions } from '../tool-options.ts'
+import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
 import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
 
@@ -30,6 +30,8 @@ const OLDEST_NODE = 22
 const { lambda: facts } = FACTS
 /** For all variables of a function, including their names. */
 const MAX_SECRETS_BYTES = facts.variablesBytes.value
+/** The stack, if its name is not the project's. */
+const STACK_OPTIONS = ['--stack-name']
 /** Options of `sam` that the AWS CLI has too. */
 const AWS_OPTIONS = ['--region', '--profile']
 const INSTALL_AWS =
@@ -154,9 +156,10 @@ function deployment(
   { name, cwd }: Project,
   { secrets, extra }: DeploymentOptions,
 ): Deployment {
-  const secretId = `${name}-secrets`
+  const stack = optionValue(extra, STACK_OPTIONS) ?? name
+  const secretId = `${stack}-secrets`
   const versionId = randomUUID()
-  const { overrides, others } = splitOverrides(extra)
+  const { overrides, others } = splitOverrides(withoutOptions(extra, STACK_OPTIONS))
   if (secrets.size > 0 && overrides.some((word) => /\bStored(?:Variables|Version)\b/.test(word)))
     throw new UsageError('StoredVariables and StoredVersion are set by --secret: remove them, or --secret')
   // Both tools must use the same account and region.
@@ -168,7 +171,7 @@ function deployment(
     args: [
       'deploy',
       ...['--template-file', join(outDir, TEMPLATE_FILE)],
-      ...['--stack-name', name],
+      ...['--stack-name', stack],
       '--resolve-s3',
       ...['--capabilities', 'CAPABILITY_IAM'],
       '--no-confirm-changeset',
@@ -184,7 +187,7 @@ function deployment(
     notes: concurrencyNotes(overrides),
     steps: secrets.size === 0 ? [upload] : [...storeSecrets(), upload],
     endpoint: {
-      step: outputsOf(name, `[?ends_with(OutputKey, 'Endpoint')].OutputValue`, common, cwd),
+      step: outputsOf(stack, `[?ends_with(OutputKey, 'Endpoint')].OutputValue`, common, cwd),
       find: (told) => /https:\/\/\S+/.exec(told)?.[0],
     },
   }
@@ -232,11 +235,13 @@ function outputsOf(stack: string, query: string, common: readonly string[], cwd:
 }
 
 function logs({ name, cwd }: Project, extra: readonly string[]): Logs {
-  const common = pickOptions(extra, AWS_OPTIONS)
+  const stack = optionValue(extra, STACK_OPTIONS) ?? name
+  const others = withoutOptions(extra, STACK_OPTIONS)
+  const common = pickOptions(others, AWS_OPTIONS)
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
-    lookup: outputsOf(name, `[?OutputKey=='LogGroupName'].OutputValue`, common, cwd),
-    step: { title: 'show the log', args: ['logs', 'tail', FOUND, '--follow', ...extra], cwd },
+    lookup: outputsOf(stack, `[?OutputKey=='LogGroupName'].OutputValue`, common, cwd),
+    step: { title: 'show the log', args: ['logs', 'tail', FOUND, '--follow', ...others], cwd },
   }
 }
 

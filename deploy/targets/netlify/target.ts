@@ -17,7 +17,8 @@ import type {
   Target,
 } from '../../contract/target.ts'
 import { cronCall, cronOf } from '../../project/cron.ts'
-import { CliError } from '../../terminal/cli-error.ts'
+import { isOwnFolder } from '../../project/owner.ts'
+import { CliError, printable } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from '../deno/program.ts'
 import { findTool, toolFinding } from '../deploy-tool.ts'
@@ -188,10 +189,11 @@ function deployment(
   { secrets, extra, isPreview = false }: DeploymentOptions,
 ): Deployment {
   const common = pickOptions(extra, COMMON_OPTIONS)
+  const site = siteOf(project, extra)
   const setSecrets = (): DeployStep => ({
     title: `hand over ${[...secrets.keys()].join(', ')}`,
     command: process.execPath,
-    args: [SET_SECRETS, findTool(TOOL, project.cwd) ?? TOOL.name, siteOf(project, extra), ...common],
+    args: [SET_SECRETS, findTool(TOOL, project.cwd) ?? TOOL.name, site, ...common],
     cwd: outDir,
     stdin: JSON.stringify(Object.fromEntries(secrets)),
   })
@@ -233,9 +235,14 @@ function siteOf({ cwd }: Project, extra: readonly string[]): string {
 }
 
 /** In this folder or above it, as the CLI looks for it. */
-function linkedSite(cwd: string): string | undefined {
+function linkedSite(cwd: string, start: string = cwd): string | undefined {
   const path = join(cwd, '.netlify/state.json')
-  if (!existsSync(path)) return dirname(cwd) === cwd ? undefined : linkedSite(dirname(cwd))
+  if (!existsSync(path)) return dirname(cwd) === cwd ? undefined : linkedSite(dirname(cwd), start)
+  // The CLI would read it, so nothing is uploaded either.
+  if (![cwd, dirname(path), path].every((one) => isOwnFolder(one, start)))
+    throw new CliError(
+      `${printable(path)} belongs to another user: name your site with -- --site <name>, or NETLIFY_SITE_ID`,
+    )
   try {
     return (JSON.parse(readFileSync(path, 'utf8')) as { siteId?: string }).siteId
   } catch {
