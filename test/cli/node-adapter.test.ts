@@ -151,7 +151,7 @@ test('a Hono app gets env and waitUntil', async () => {
   expect(await response.text()).toBe('value body')
 })
 
-test('a listener bound to every address is not called loopback', async () => {
+test('a loopback connection is one, also of a listener that is bound to every address', async () => {
   const platform = gate<RequestPlatform>()
   const handle = (_request: Request, given: RequestPlatform): Promise<Response> => {
     platform.open(given)
@@ -161,11 +161,11 @@ test('a listener bound to every address is not called loopback', async () => {
   await fetch(running.url)
   await running.close()
 
-  expect((await platform.opened).loopback).toBe(false)
+  expect((await platform.opened).loopback).toBe(true)
 })
 
 test.each(['LOCALHOST', '127.0.0.2', '127.1', '0x7f000001', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1'])(
-  'one bound to %s is',
+  'so is one to %s',
   async (hostname) => {
     const seen: (boolean | undefined)[] = []
     const handle = (_request: Request, { loopback }: RequestPlatform): Promise<Response> => {
@@ -315,7 +315,7 @@ test('a failing fetch → 500, and the error is printed', async () => {
   await running.close()
 
   expect({ status: response.status, body: await response.text() }).toEqual({ status: 500, body: '' })
-  expect(print).toHaveBeenCalledWith(expect.objectContaining({ message: 'boom' }))
+  expect(print).toHaveBeenCalledWith(expect.stringContaining('"message":"boom"'))
   print.mockRestore()
 })
 
@@ -330,7 +330,7 @@ test('failing waitUntil work is printed and does not end the process', async () 
   await running.close()
 
   expect(response.status).toBe(200)
-  expect(print).toHaveBeenCalledWith(expect.objectContaining({ message: 'later' }))
+  expect(print).toHaveBeenCalledWith(expect.stringContaining('"message":"later"'))
   print.mockRestore()
 })
 

@@ -12,7 +12,7 @@ import { serve } from 'mayfly-mcp/node'
 
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
 const running = await serve(server, { hostname, port: Number(port) }).catch(({ code, message }) => {
-  console.error(\`cannot listen on HOST \${hostname}, PORT \${port} (\${code ?? message}): is the port in use?\`)
+  console.error(\`cannot listen on HOST \${hostname}, PORT \${port} (\${code ?? message})\${code === 'EADDRINUSE' ? ': is the port in use?' : ''}\`)
   process.exit(1)
 })
 if (!process.env.MAYFLY_LOCAL) console.error(\`listening on \${running.url}\`)
