@@ -71,6 +71,7 @@ export const GROUPS: readonly Group[] = [
       'src/auth/gate.ts',
       'src/auth/gate-options.ts',
       'src/auth/identity.ts',
+      'src/auth/verdict.ts',
       'src/auth/scopes.ts',
       'src/auth/bearer.ts',
       'src/auth/challenge.ts',

@@ -7,6 +7,7 @@ import { ownAuth } from '../request/own-auth.ts'
 import { toIdentity } from './identity.ts'
 import { createScopedAccess } from './scoped-access.ts'
 import { UNKNOWN_CALLER } from './unknown-caller.ts'
+import { expiriesOf, verdictOf } from './verdict.ts'
 
 /**
  * Reads `{ token, clientId, scopes }` as the official SDK's `requireBearerAuth` sets it, the claims of a JWT, or `{ payload, token }`.
@@ -37,8 +38,10 @@ function together(said: Members, payload: Members): Members {
       throw new TypeError('It names one caller, and its payload another.')
   }
   const scopes = own.scopes ?? own.scope ?? payload.scopes ?? payload.scope
-  const expiresAt = own.expiresAt ?? own.exp ?? payload.expiresAt ?? payload.exp
-  return { ...payload, ...own, scopes, expiresAt }
+  if (verdictOf(payload) !== 'good') throw new TypeError('Its payload says that the token is not valid.')
+  const hidden = expiriesOf(own).length === 0 ? [] : expiriesOf(payload).map(([name]) => name)
+  const claims = Object.entries(payload).filter(([name]) => !hidden.includes(name))
+  return { ...Object.fromEntries(claims), ...own, scopes }
 }
 
 const isGiven = (name: unknown): boolean => name !== undefined && name !== null && name !== ''

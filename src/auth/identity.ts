@@ -6,14 +6,12 @@ import type { AuthInfo } from '../definition/context.ts'
 import { sha256 } from '../definition/digest.ts'
 import { isObject } from '../definition/is-object.ts'
 import { toScopes } from './scopes.ts'
+import { expiriesOf, verdictOf } from './verdict.ts'
 import { InvalidTokenError, VerifierMisconfiguredError } from './verifier.ts'
 
 export type Identity = Omit<AuthInfo, 'token'>
 
 type Members = { readonly [member: string]: unknown }
-
-/** Members that say whether a token is valid: each one present must be `true`. Only the first two are sufficient by themselves. */
-const VERDICTS = ['valid', 'active', 'ok', 'success', 'isValid', 'verified', 'authenticated', 'authorized']
 
 /** In seconds this is the year 33658, in milliseconds 2001, so larger numbers are milliseconds. */
 const LEAST_MILLISECONDS = 1e12
@@ -30,8 +28,21 @@ const DIGEST_BYTES = 16
 export async function toIdentity(answer: unknown, token: string): Promise<Identity> {
   if (answer === undefined || answer === null || answer === false) throw invalidToken()
   if (!isObject(answer)) throw misconfigured('is not an object')
-  checkVerdicts(answer)
-  const { valid, active, clientId, client_id, azp, scopes, scope, expiresAt, exp, ...others } = answer
+  // The claims, if it is what a JWT library returned together with more.
+  const payload = isObject(answer.payload) ? answer.payload : {}
+  for (const said of [answer, payload]) requireGood(said)
+  const {
+    valid,
+    active,
+    clientId,
+    client_id,
+    azp,
+    scopes,
+    scope,
+    expiresAt: _end,
+    exp: _exp,
+    ...others
+  } = answer
   const { sub, subject, resource, extra: _extra, token: _token, ...rest } = others
   const { sub: own, ...details } = { ...rest, ...toExtra(others.extra) }
   const user = [own, sub, subject].find(isGiven)
@@ -41,7 +52,7 @@ export async function toIdentity(answer: unknown, token: string): Promise<Identi
   }
   checkName('subject', user)
   checkName('clientId', client)
-  const expiry = toExpiry(expiresAt ?? exp)
+  const expiry = expiryOf(answer) ?? expiryOf(payload)
   const known = { ...details, ...(user !== undefined && { sub: user }) }
   return {
     clientId: client === undefined ? await derivedClient(token) : String(client),
@@ -52,14 +63,10 @@ export async function toIdentity(answer: unknown, token: string): Promise<Identi
   }
 }
 
-function checkVerdicts(answer: Members): void {
-  const verdicts = VERDICTS.filter((name) => name in answer).map((name) => answer[name])
-  if (verdicts.some((verdict) => verdict === false || verdict === undefined || verdict === null)) {
-    throw invalidToken()
-  }
-  if (verdicts.some((verdict) => verdict !== true))
-    throw misconfigured('does not say whether the token is valid')
-  if (answer.error !== undefined && answer.error !== null && answer.error !== false) throw invalidToken()
+function requireGood(answer: Members): void {
+  const verdict = verdictOf(answer)
+  if (verdict === 'bad') throw invalidToken()
+  if (verdict === 'unclear') throw misconfigured('does not say whether the token is valid')
 }
 
 function isGiven(name: unknown): boolean {
@@ -89,13 +96,16 @@ function readScopes(scopes: unknown): string[] {
   return toScopes(scopes)
 }
 
-/** Seconds since the epoch. */
-function toExpiry(value: unknown): number | undefined {
-  if (value === undefined || value === null) return undefined
+/** The earliest, in seconds since the epoch. */
+function expiryOf(answer: Members): number | undefined {
+  const expiries = expiriesOf(answer).map(([name, value]) => toExpiry(name, value))
+  return expiries.length === 0 ? undefined : Math.min(...expiries)
+}
+
+function toExpiry(name: string, value: unknown): number {
   const number = value instanceof Date ? value.getTime() : value
-  if (typeof number !== 'number' || Number.isNaN(number)) {
-    throw misconfigured('has an "expiresAt" that is not a number of seconds')
-  }
+  if (typeof number !== 'number' || Number.isNaN(number))
+    throw misconfigured(`has "${name}", which is read as "expiresAt", but is not a number of seconds`)
   return value instanceof Date || number >= LEAST_MILLISECONDS ? Math.floor(number / 1000) : number
 }
 

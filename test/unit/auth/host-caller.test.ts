@@ -53,6 +53,17 @@ it.each<[string, object]>([
   ['another subject', { sub: 'bob' }],
   ['another subject in extra', { clientId: 'desk', extra: { sub: 'bob' } }],
   ['a verdict against it', { valid: false }],
+  ['a verdict in another spelling', { revoked_at: '2020-01-01' }],
 ])('%s beside the payload → no identity', async (_what, said) => {
   expect(await callerOf({ token: 't', payload: PAYLOAD, ...said })).toBe(500)
+})
+
+it('a payload that says that its token is not good → no identity, whatever stands beside it', async () => {
+  for (const verdict of [{ active: false }, { revoked: true }])
+    expect(await callerOf({ token: 't', active: true, payload: { ...PAYLOAD, ...verdict } })).toBe(500)
+})
+
+it('an expiry in another spelling counts', async () => {
+  expect(await callerOf({ token: 't', clientId: 'desk', expires_at: 1 })).toBe(401)
+  expect(await callerOf({ token: 't', payload: { sub: 'ann', expires_at: 1 } })).toBe(401)
 })

@@ -50,6 +50,24 @@ describe('an answer that says no', () => {
     [{ error: new Error('expired'), sub: 'ann' }],
     [{ error: true, sub: 'ann' }],
     [{ error: '', sub: 'ann' }],
+    [{ is_active: false, client_id: 'desk' }],
+    [{ isActive: null, client_id: 'desk' }],
+    [{ is_valid: false, client_id: 'desk' }],
+    [{ enabled: false, client_id: 'desk' }],
+    [{ isEnabled: false, client_id: 'desk' }],
+    [{ revoked: true, client_id: 'desk' }],
+    [{ revoked: 1, client_id: 'desk' }],
+    [{ is_revoked: 'true', client_id: 'desk' }],
+    [{ revoked_at: '2020-01-01', client_id: 'desk' }],
+    [{ revokedAt: new Date(0), client_id: 'desk' }],
+    [{ deleted_at: 1_577_836_800, client_id: 'desk' }],
+    [{ expired: true, client_id: 'desk' }],
+    [{ isExpired: true, client_id: 'desk' }],
+    [{ disabled: true, client_id: 'desk' }],
+    [{ blocked: Promise.resolve(false), client_id: 'desk' }],
+    [{ status: 'revoked', client_id: 'desk' }],
+    [{ state: 'INACTIVE', client_id: 'desk' }],
+    [{ sub: 'ann', payload: { sub: 'ann', active: false } }],
   ])('%j → 401, and nothing to report [auth.identity]', async (answer) => {
     const onError = vi.fn()
     const response = await discover(createServer({ auth: answering(answer), onError }), TOKEN)
@@ -101,6 +119,9 @@ describe('an answer that is no identity', () => {
     [{ clientId: 'desk', exp: {} }],
     [{ clientId: 'desk', expiresAt: new Date(Number.NaN) }],
     [{ clientId: 'desk', expiresAt: '2100-01-01' }],
+    [{ client_id: 'desk', expires_at: '2100-01-01' }],
+    [{ client_id: 'desk', expires: false }],
+    [{ client_id: 'desk', is_active: 1 }],
   ])('%o → 401 without a reason, and the operator is told once [auth.identity]', async (answer) => {
     const onError = vi.fn()
     const server = createServer({ auth: answering(answer), onError })
@@ -132,6 +153,7 @@ describe('an answer that is no identity', () => {
     ['extra', { clientId: 'desk', extra: 5 }],
     ['scopes', { clientId: 'desk', scopes: 5 }],
     ['expiresAt', { clientId: 'desk', exp: 'soon' }],
+    ['expires_at', { clientId: 'desk', expires_at: 'soon' }],
   ])('the report names the %s that is wrong [auth.identity]', async (member, answer) => {
     const onError = vi.fn()
     await discover(createServer({ auth: answering(answer), onError }), TOKEN)
@@ -304,6 +326,14 @@ describe('an identity', () => {
     ['expiresAt', 1_000_000_000_000],
     ['exp', Number.NEGATIVE_INFINITY],
     ['exp', 0],
+    ['expires_at', 1],
+    ['expires_on', new Date(1000)],
+    ['expired_at', 1],
+    ['expires', 1],
+    ['expiry', 1],
+    ['expiration', 1],
+    ['validUntil', 1],
+    ['payload', { exp: 1 }],
   ])('whose %s is %s, which is over → 401 [auth.identity]', async (member, value) => {
     const server = createServer({ auth: answering({ clientId: 'desk', [member]: value }) })
     const response = await discover(server, TOKEN)
@@ -320,6 +350,18 @@ describe('an identity', () => {
   ])('whose %s is %s, some day → seconds since the epoch [auth.identity]', async (member, value) => {
     const auth = await authOf({ clientId: 'desk', [member]: value })
     expect(auth?.expiresAt).toBe(value === Number.POSITIVE_INFINITY ? value : 4_102_444_800)
+  })
+
+  it('as the row of a token that is good → accepted, with what it says in extra [auth.identity]', async () => {
+    const row = { revoked: false, is_active: true, disabled: 0, revoked_at: null, status: 'active' }
+    const auth = await authOf({ client_id: 'desk', expires_at: 4_102_444_800, ...row })
+    expect(auth).toMatchObject({ clientId: 'desk', expiresAt: 4_102_444_800, extra: row })
+    expect((await authOf({ clientId: 'desk', expiresAt: null, expires_at: null }))?.expiresAt).toBe(undefined)
+  })
+
+  it('with several expiries ends with the first [auth.identity]', async () => {
+    const auth = await authOf({ sub: 'ann', expiresAt: 4_102_444_800, expires_at: 4_102_444_700 })
+    expect(auth?.expiresAt).toBe(4_102_444_700)
   })
 
   it('whose expiry is before 33658 is in seconds, as issuers write "never" [auth.identity]', async () => {
