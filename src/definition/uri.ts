@@ -47,9 +47,9 @@ export function foldUri(uri: string): string | undefined {
 /** Precedes each value in a URI for `spellingsOf`. In the URI of a stranger it only makes the comparison more strict. */
 export const MARK = '\uE002'
 
-/** Maximum absolute paths within one URI, and names in each of them; with more, it is refused. */
+/** Maximum absolute paths within one URI, and names in all of them: each makes up to two more forms, as long as the URI. */
 const MAX_PATHS = 3
-const MAX_NAMES = 64
+const MAX_NAMES = 32
 
 /**
  * The canonical forms of all that a URI may lead to, if its resource resolves a variable as a path or a URL. Such a value is absolute with a
@@ -57,7 +57,8 @@ const MAX_NAMES = 64
  * since only the resource knows its folder.
  *
  * @param isMarked Whether a `MARK` precedes each value. Otherwise one may also begin with the third slash of `docs:///srv/docs/x`.
- * @returns undefined like `foldUri`, and for a URI with more than three absolute paths, or one of more than 64 names.
+ * @returns undefined like `foldUri`, and for a URI with more than three absolute paths, or more than 32
+ * names in all of them.
  */
 export function spellingsOf(uri: string, isMarked = false): readonly string[] | undefined {
   const parts = parse(uri)
@@ -68,9 +69,11 @@ export function spellingsOf(uri: string, isMarked = false): readonly string[] | 
   const [, host = ''] = /^[/\\]{2}([^/\\]+)/.exec(rest) ?? []
   const places = absolutePlaces(scheme, rest, isMarked)
   if (places.length > MAX_PATHS) return undefined
+  let count = 0
   for (const { start, prefix } of places) {
     const names = [...(prefix === '' ? [] : [prefix]), ...namesIn(rest.slice(start + prefix.length))]
-    if (names.length > MAX_NAMES) return undefined
+    count += names.length
+    if (count > MAX_NAMES) return undefined
     const [, folders = '', lead = ''] = /^(.*[/\\])?(.*)$/s.exec(rest.slice(0, start)) ?? []
     const before = namesIn(folders)
     const beginnings = [[], namesIn(host)]

@@ -13,6 +13,8 @@ export interface Found {
 
 /** The guards of the resources by the canonical form of their URIs. */
 interface Guards {
+  /** Of all fixed resources and templates. */
+  readonly all: readonly Guarded[]
   readonly fixed: ReadonlyMap<string, readonly Guarded[]>
   /** In the order in which they are tried; none if no template has scopes. */
   readonly templates: readonly { readonly pattern: UriPattern | undefined; readonly item: Guarded }[]
@@ -20,27 +22,34 @@ interface Guards {
 
 const compiledGuards = new WeakMap<CompiledResources, Guards>()
 
+/** More resources are not looked at before the URI is compared with them. */
+const MAX_LOOKED_AT = 200
+
 /**
  * The access needed to read a URI: to the resource that serves it, to every fixed resource that it may be another spelling of, and to the
- * template that would serve that spelling. Otherwise a template could read what another resource protects.
+ * template that would serve that spelling. Otherwise a template could read what another resource protects. The URI is compared only if the
+ * caller may use what serves it, and may not use everything.
  */
-export function guardsOf(resources: CompiledResources, uri: string, { config }: Found): readonly Guarded[] {
-  if (config !== undefined && 'uri' in config) return [guardedBy(uri, config)]
-  const { fixed, templates } = guardsFor(resources)
+export function* guardsOf(
+  resources: CompiledResources,
+  uri: string,
+  { config }: Found,
+  allows: (item: Guarded) => boolean,
+): Generator<Guarded> {
+  if (config !== undefined && 'uri' in config) return yield guardedBy(uri, config)
+  yield guardedBy(config?.uriTemplate ?? uri, config)
+  const { all, fixed, templates } = guardsFor(resources)
+  if (all.length <= MAX_LOOKED_AT && all.every(allows)) return
   const { template } = resources.templates.find((one) => one.config === config) ?? {}
   const forms = template ? spellingsOf(template.withMarks(uri, MARK), true) : spellingsOf(uri)
-  const others =
-    forms === undefined
-      ? [...[...fixed.values()].flat(), ...templates.map(({ item }) => item)]
-      : forms.flatMap((form) => {
-          const template = templates.find(({ pattern }) => pattern?.covers(form) !== false)
-          return [
-            ...(fixed.get(form) ?? []),
-            ...(fixed.get(withoutQuery(form)) ?? []),
-            ...(template === undefined ? [] : [template.item]),
-          ]
-        })
-  return [guardedBy(config?.uriTemplate ?? uri, config), ...others]
+  if (forms === undefined) return yield* all
+  for (const form of forms) {
+    const bare = withoutQuery(form)
+    yield* fixed.get(form) ?? []
+    yield* fixed.get(bare) ?? []
+    const serving = templates.find(({ pattern }) => pattern?.covers(form, bare) !== false)
+    if (serving !== undefined) yield serving.item
+  }
 }
 
 function guardsFor(resources: CompiledResources): Guards {
@@ -60,7 +69,8 @@ function guardsFor(resources: CompiledResources): Guards {
         item: guardedBy(config.uriTemplate, config),
       }))
     : []
-  const guards = { fixed, templates }
+  const all = [...[...fixed.values()].flat(), ...templates.map(({ item }) => item)]
+  const guards = { all, fixed, templates }
   compiledGuards.set(resources, guards)
   return guards
 }

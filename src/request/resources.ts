@@ -15,7 +15,7 @@ import {
 } from '../definition/resource.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { BUS_TIMEOUT_MS } from '../events/outage.ts'
-import type { Access } from './access.ts'
+import type { Access, Guarded } from './access.ts'
 import { type MethodResult, toMethodResult } from './method-result.ts'
 import { ownAuth } from './own-auth.ts'
 import { pageMembers, pageStart } from './pagination.ts'
@@ -83,7 +83,10 @@ export function acknowledgeSubscription(params: Params): MethodResult {
 export function mayRead(resources: CompiledResources, access: Access | undefined, uri: string): boolean {
   if (access === undefined) return true
   const found = findResource(resources, uri)
-  return found !== undefined && guardsOf(resources, uri, found).every((item) => access.allows(item))
+  if (found === undefined) return false
+  const allows = (item: Guarded): boolean => access.allows(item)
+  for (const item of guardsOf(resources, uri, found, allows)) if (!allows(item)) return false
+  return true
 }
 
 /**
@@ -122,7 +125,10 @@ async function read(
     scope.requireKnown('resource', uri)
     return { answer: undefined }
   }
-  if (scope.hasAccess) for (const item of guardsOf(resources, uri, found)) scope.requireAccess(item, uri)
+  if (scope.hasAccess) {
+    const allows = (item: Guarded): boolean => scope.allows(item)
+    for (const item of guardsOf(resources, uri, found, allows)) scope.requireAccess(item, uri)
+  }
   const { config, variables } = found
   try {
     return config === undefined

@@ -40,7 +40,7 @@ export function toResourceKey(key: string, scopes: readonly string[]): ResourceK
     key,
     scopes,
     covers: ({ written, forms }) =>
-      forms === undefined || pattern.coversWritten(written) || forms.some(pattern.covers),
+      forms === undefined || pattern.coversWritten(written) || forms.some((form) => pattern.covers(form)),
     opens: (uri) => template?.match(uri) !== undefined,
   }
 }

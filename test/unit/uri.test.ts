@@ -152,9 +152,22 @@ describe('what a URI may lead to', () => {
     },
   )
 
-  it('an absolute path of more than 64 names → anything', () => {
-    expect(spellingsOf(`x://a/${'/b'.repeat(64)}`)).toContain('x:/a/b')
-    expect(spellingsOf(`x://a/${'/b'.repeat(65)}`)).toBeUndefined()
+  it('absolute paths of more than 32 names in all → anything', () => {
+    expect(spellingsOf(`x://a/${'/b'.repeat(32)}`)).toContain('x:/a/b')
+    expect(spellingsOf(`x://a/${'/b'.repeat(33)}`)).toBeUndefined()
+    // The first path includes the second.
+    const two = (names: number): string => `x://a/${'/b'.repeat(12)}/${'/c'.repeat(names)}`
+    expect(spellingsOf(two(10))).toContain('x:/a/c')
+    expect(spellingsOf(two(11))).toBeUndefined()
+  })
+
+  it('of any URI there are at most 80 forms', () => {
+    for (let names = 1; names < 40; names++) {
+      for (const path of ['/b', '//b', 'c:/b', '/c:b/d']) {
+        const forms = spellingsOf(`x://a/${path.repeat(3)}${'/d'.repeat(names)}`)
+        expect(forms?.length ?? 0).toBeLessThanOrEqual(80)
+      }
+    }
   })
 
   it('more than three absolute paths in one URI → anything', () => {
