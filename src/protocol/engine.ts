@@ -4,6 +4,7 @@
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { checkBatch } from './batch.ts'
+import { type BatchAnswers, createBatchAnswers, inTurn } from './batch-answers.ts'
 import { fillRecord } from './describe.ts'
 import type { Admitted, Extent, Incoming, Leave, Refusal, ServeOptions } from './engine-options.ts'
 import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
@@ -95,7 +96,12 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     )
 
   /** Serves one message, from its first check to its last byte. */
-  const serve = async (message: Message, sender: Admitted, extent: Extent): Promise<Reply> => {
+  const serve = async (
+    message: Message,
+    sender: Admitted,
+    extent: Extent,
+    answers?: BatchAnswers,
+  ): Promise<Reply> => {
     let leave: Leave | undefined
     const finish = (status: number): void => {
       leave?.(incoming.facts.rest)
@@ -110,6 +116,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
       if (typeof entered === 'object') reply = refuseTraffic(entered, idOf(message), incoming)
       else {
         leave = entered
+        answers?.check()
         const answering = (traced ?? answer)(message, incoming)
         reply = answering instanceof Promise ? await answering : answering
       }
@@ -128,15 +135,19 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     const outcomes: Reply[] = []
     let index = 0
     // Each call has an id of its own.
-    const servePart = (message: Message): Promise<Reply> =>
-      serve(message, { ...buffered, requestId: `${sender.requestId}.${++index}` }, 'part')
-    const serveAll = (some: readonly Message[]) => Promise.all(some.map(servePart))
+    const servePart = (message: Message, answers?: BatchAnswers): Promise<Reply> =>
+      serve(message, { ...buffered, requestId: `${sender.requestId}.${++index}` }, 'part', answers)
     // Notifications and responses first, since a request may wait for one of them. Messages that run no code are served one by one.
     const unanswered = messages.filter(({ kind }) => kind !== 'request')
     for (const message of unanswered) if (!answerer.runs(message)) outcomes.push(await servePart(message))
-    outcomes.push(...(await serveAll(unanswered.filter((message) => answerer.runs(message)))))
+    const running = unanswered.filter((message) => answerer.runs(message))
+    outcomes.push(...(await Promise.all(running.map((message) => servePart(message)))))
     const requests = messages.filter((message) => message.kind === 'request')
-    const answers = await serveAll(requests)
+    const kept = createBatchAnswers()
+    const answers = await inTurn(requests, async (request) => {
+      const reply = await servePart(request, kept)
+      return { id: request.id, status: reply.status, message: kept.keep(request.id, await textOf(reply)) }
+    })
     const incoming = toIncoming(sender, () => {})
     incoming.record.method = 'batch'
     const isLeft = [...outcomes, ...answers].some(({ status }) => status === CLIENT_GONE)
@@ -144,7 +155,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     const refused = answers.length === 0 ? outcomes.find(({ status }) => status >= 400) : undefined
     const reply = isLeft
       ? new BufferedReply(null, CLIENT_GONE, {})
-      : (refused ?? toBatchResponse(await partsOf(requests, answers), incoming))
+      : (refused ?? toBatchResponse(answers, incoming))
     checkpoint.finish(incoming, reply.status, 'batch')
     return reply
   }
@@ -246,11 +257,6 @@ function toIncoming(sender: Admitted, onStreamEnd: (status: number) => void, mes
     envelope: undefined,
     onStreamEnd,
   }
-}
-
-async function partsOf(requests: readonly RequestMessage[], answers: readonly Reply[]): Promise<Part[]> {
-  const messages = await Promise.all(answers.map(textOf))
-  return requests.map(({ id }, at) => ({ id, message: messages[at]! }))
 }
 
 function toBatchResponse(parts: readonly Part[], incoming: Incoming): Reply {

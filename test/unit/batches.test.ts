@@ -4,6 +4,7 @@ import { bearer } from '../../src/auth.ts'
 import {
   type AuditEntry,
   createMemoryRateLimiter,
+  createResource,
   createTool,
   type HttpConfig,
   type LogEntry,
@@ -237,4 +238,40 @@ describe('a batch', () => {
       expect((await patient.handle(post(message(9, 'ping')), {})).status).toBe(200)
     },
   )
+})
+
+describe('answers that are too large in all', () => {
+  const MB = 1_000_000
+  const read = (id: number) => message(id, 'resources/read', { uri: 'docs://manual' })
+  const bodyOf = (count: number) => JSON.stringify(Array.from({ length: count }, (_, id) => read(id)))
+  const ask = async (body: string, readManual: () => string | Promise<string>) => {
+    const manual = createResource({ uri: 'docs://manual', read: readManual })
+    const response = await createServer({ resources: [manual] }).fetch(batchOf(body))
+    return (await response.json()) as Part[]
+  }
+  const batchOf = (body: string) => post(body, { headers: { 'mcp-protocol-version': '2025-03-26' } })
+
+  it('are no more than 4 MiB, and the requests after them are not run [batch.guards]', async () => {
+    let reads = 0
+    const parts = await ask(bodyOf(100), () => {
+      reads++
+      return 'x'.repeat(MB)
+    })
+    expect(parts).toHaveLength(100)
+    expect(parts.filter(({ result }) => result !== undefined)).toHaveLength(4)
+    expect(parts[99]).toMatchObject({ id: 99, error: { code: -32_603, data: { limit: 'responseBytes' } } })
+    expect(reads).toBe(5)
+  })
+
+  it('of requests that wait: all run at once, and what arrives too late is refused [batch.guards]', async () => {
+    const all = deferred()
+    let reads = 0
+    const parts = await ask(bodyOf(10), async () => {
+      if (++reads === 10) all.resolve()
+      await all.promise
+      return 'x'.repeat(MB)
+    })
+    expect(parts.filter(({ result }) => result !== undefined)).toHaveLength(4)
+    expect(parts.filter(({ error }) => error?.data?.limit === 'responseBytes')).toHaveLength(6)
+  })
 })
