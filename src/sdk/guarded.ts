@@ -52,6 +52,9 @@ const NAMING = new Set([
   'completion/complete',
 ])
 
+/** Whether they name a resource that exists, their answer does not tell. */
+const SUBSCRIBING = new Set(['resources/subscribe', 'resources/unsubscribe', 'subscriptions/listen'])
+
 const LISTS = {
   'tools/list': ['tool', 'tools', 'name'],
   'prompts/list': ['prompt', 'prompts', 'name'],
@@ -112,8 +115,10 @@ export function checkAccess(
 ): void {
   if (access === undefined || OPEN.has(method)) return
   for (const { kind, name, written = name } of namedBy(method, params)) {
-    if (kind === 'resource') checkUri(name, written, access, scopes)
-    else {
+    if (kind === 'resource') {
+      checkUri(name, written, access, scopes)
+      if (SUBSCRIBING.has(method)) checkOpened(name, access, keysOf(scopes))
+    } else {
       const item = guarded(kind, name, scopes)
       if (!access.allows(item)) throw access.refusal(item)
     }
@@ -233,6 +238,15 @@ function checkUri(uri: string, written: string, access: Access, scopes: GuardedN
   throw invalidParams('Invalid params: write the URI in its normal form (RFC 3986, 6.2.2), as listed.', {
     uri,
   })
+}
+
+/**
+ * To subscribe, a caller that nobody has identified needs a key that is the URI and has no scopes, if another key has any: a server accepts
+ * every other URI, and so would tell which ones are closed.
+ */
+function checkOpened(uri: string, access: Access, keys: readonly ResourceKey[]): void {
+  if (access.isKnown || access.isAnonymous || keys.every(({ scopes }) => scopes.length === 0)) return
+  if (!keys.some(({ key }) => key === uri)) throw access.refusal(resource(uri, []))
 }
 
 function mayUse(uri: string, access: Access, keys: readonly ResourceKey[]): boolean {

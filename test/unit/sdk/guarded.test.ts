@@ -389,9 +389,31 @@ const HIDDEN = [
   ['tools/call', { name: 'refund', arguments: {} }, { name: 'unknow', arguments: {} }],
   ['prompts/get', { name: 'haggle' }, { name: 'unknow' }],
   ['resources/read', { uri: 'vault://till' }, { uri: 'notes://none' }],
+  ['resources/subscribe', { uri: 'vault://till' }, { uri: 'notes://none' }],
+  ['resources/unsubscribe', { uri: 'vault://till' }, { uri: 'notes://none' }],
+  ['subscriptions/listen', listen('vault://till'), listen('notes://none')],
   ['completion/complete', complete(haggle), complete({ type: 'ref/prompt', name: 'unknow' })],
   ['orders/refund', {}, {}],
 ] as const
+
+it('a caller that the host does not name subscribes to what is opened by its own key [guarded.hidden]', async () => {
+  const scopes = { resources: { ...SCOPES.resources, 'shop://window': [] } }
+  const server = fromSdk(createShop, { log: false, auth: 'host', scopes })
+  const headers = { accept: 'application/json' }
+  const { status } = await modern(server, 'subscriptions/listen', listen('shop://window'), { headers })
+  expect(status).toBe(200)
+})
+
+it('a key covers what a variable may resolve to from the third slash on, unless that is a key itself [guarded.spelling]', async () => {
+  const read = async (resources: GuardedNames['resources'], uri: string) => {
+    const auth = bearer((token) => ({ clientId: token, scopes: [] }))
+    const server = fromSdk(createShop, { log: false, auth, scopes: { resources: resources ?? {} } })
+    return (await ask('none', 'resources/read', { uri }, server)).status
+  }
+  const closed = { 'docs:///index.md': ['docs'] }
+  expect(await read(closed, 'docs:///guide/index.md')).toBe(403)
+  expect(await read({ ...closed, 'docs:///guide/index.md': [] }, 'docs:///guide/index.md')).not.toBe(403)
+})
 
 describe.each([
   ['v1', createV1Shop],
