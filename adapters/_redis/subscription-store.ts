@@ -46,8 +46,9 @@ local function drop(one)
   redis.call('ZREM', base..':of:'..caller, one)
   redis.call('HDEL', owner, one)
   redis.call('HDEL', size, one)
-  redis.call('HINCRBY', total, '', -held)
-  if redis.call('HINCRBY', total, ':'..caller, -held) <= 0 then redis.call('HDEL', total, ':'..caller) end
+  for _, name in ipairs({'', ':'..caller}) do
+    if redis.call('HINCRBY', total, name, -held) <= 0 then redis.call('HDEL', total, name) end
+  end
 end
 local function touch(caller)
   redis.call('ZADD', used, now, session)

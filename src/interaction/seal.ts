@@ -149,7 +149,8 @@ type Content = readonly [expiresAt: number, bound: readonly string[], value: unk
 
 async function pack(content: Content): Promise<Uint8Array<ArrayBuffer>> {
   const plain = utf8(JSON.stringify(content))
-  return plain.length <= COMPRESS_ABOVE_BYTES
+  // Vercel's edge-runtime cannot compress.
+  return plain.length <= COMPRESS_ABOVE_BYTES || typeof CompressionStream === 'undefined'
     ? concatenate(Uint8Array.of(PLAIN), plain)
     : concatenate(Uint8Array.of(DEFLATED), await through(plain, new CompressionStream('deflate-raw')))
 }

@@ -29,5 +29,10 @@ export const createSharesServer = (): MCPServer =>
         },
       }),
     },
-    http: { maxConcurrentCalls: PLACES, maxListenStreams: PLACES, maxBufferedBytes: PLACES * BUFFERED },
+    http: {
+      maxConcurrentCalls: PLACES,
+      maxListenStreams: PLACES,
+      maxBufferedBytes: PLACES * BUFFERED,
+      maxBodyBytes: 2 * UPLOAD_BYTES,
+    },
   })

@@ -38,6 +38,7 @@ function openByHand(token: string, secret: string, serverId: string): [number, s
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()
+  vi.unstubAllGlobals()
 })
 
 describe('a token', () => {
@@ -47,6 +48,15 @@ describe('a token', () => {
     const digest = createHash('sha256').update('{"a":[2],"order":1}').digest('base64url')
     const bound = ['modern', 'tools/call', 'refund', digest, 'ada']
     expect(openByHand(token, SECRET, 'shop')).toEqual([LATER, bound, { a: 'ä' }])
+  })
+
+  it('is not compressed where the runtime cannot, and opens', async () => {
+    vi.stubGlobal('CompressionStream', undefined)
+    const seal = createSeal([SECRET], 'shop')
+    const value = 'x'.repeat(5000)
+    const token = await seal.seal(value, binding, LATER)
+    expect(bytesOf(token).length).toBeGreaterThan(value.length)
+    expect(openByHand(token, SECRET, 'shop')[2]).toBe(value)
   })
 
   it.each([1, 512, 513, 5000])('of %i bytes of content → is compressed above 512', async (size) => {
