@@ -3,6 +3,7 @@
 import type { Auth } from '../auth/auth.ts'
 import { bearerChallenge } from '../auth/challenge.ts'
 import type { AuthInfo } from '../definition/context.ts'
+import { isA, memberOf, stackOf, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import { printError } from '../definition/print-error.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
@@ -83,7 +84,10 @@ export function honoAuth(
       }
     }
     const location = () => resourceLocation(request, { env }, options)
-    const admission = await auth.admit(request, { env, location, isTokenRequired: !allowAnonymous })
+    const admit = async () => auth.admit(request, { env, location, isTokenRequired: !allowAnonymous })
+    const admission = await admit().catch((error: unknown) => {
+      throw toReadable(error)
+    })
     if (!admission.ok) {
       const { status, message, headers, cause } = admission.refusal
       if (cause !== undefined) callHook(() => onError(cause), printError)
@@ -98,6 +102,17 @@ export function honoAuth(
     await next()
     return undefined
   }
+}
+
+/** What was thrown, for the app's error handler: Hono's own reads and prints it, and throws for a value that it cannot read. */
+function toReadable(thrown: unknown): unknown {
+  const cause = memberOf(thrown, 'cause')
+  const isReadable =
+    isA(thrown, Error) &&
+    typeof memberOf(thrown, 'message') === 'string' &&
+    stackOf(thrown) !== undefined &&
+    (Object(cause) !== cause || isA(cause, Object))
+  return isReadable ? thrown : new Error(textOf(thrown))
 }
 
 const NO_TOKEN = 'Unauthorized: send an access token as a Bearer token.'

@@ -9,6 +9,7 @@ import {
   honoAuth,
   VerifierUnavailableError,
 } from '../../../src/auth.ts'
+import { printsLikeNode, VALUES } from '../_thrown.ts'
 
 const auth = bearer(
   (token) => {
@@ -208,4 +209,13 @@ describe('honoAuth and an anonymous subset [auth.anonymous]', () => {
     ])
     expect((await statusOf(lax, { allowAnonymous: true }))[0]).toBe(200)
   })
+})
+
+it.each(Object.keys(VALUES))('an auth of one’s own that throws %s → 500 of the app', async (what) => {
+  printsLikeNode()
+  const admit = () => {
+    throw VALUES[what]!()
+  }
+  const app = new Hono().use('/mcp', honoAuth({ ...auth, admit } as Auth))
+  expect((await app.request('https://mcp.example/mcp')).status).toBe(500)
 })
