@@ -63,7 +63,7 @@ export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   subscriptions?: Subscriptions
   /** Items per page of every list. Default 1000. */
   pageSize?: number
-  /** Cache hints for lists and discovery: `ttlMs` (default 60 000) and `scope` (default `public`, unless a list depends on the caller). */
+  /** Cache hints for lists and discovery: `ttlMs` (default 60 000) and `scope` (default `public`, unless a list depends on the caller; with `auth` always `private`). */
   cache?: { ttlMs?: number; scope?: 'public' | 'private' }
   /**
    * Seals the state of a call while its user is asked: 32 or more random characters. Pass several for rotation: the first
@@ -201,6 +201,10 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   }
   if (secret !== undefined) createSeal([secret].flat(), id)
   if (!Number.isInteger(pageSize ?? 1)) throw new TypeError('"pageSize" must be a whole number above 0.')
+  if (cache?.scope === 'public' && config.auth !== undefined)
+    throw new TypeError(
+      'With "auth", "cache.scope" cannot be "public": a cache could give the lists of one caller to another. Remove it.',
+    )
   if (!Number.isInteger(cache?.ttlMs ?? 0))
     throw new TypeError('"cache.ttlMs" must be a whole number of milliseconds, 0 or more.')
   checkHosting(config)

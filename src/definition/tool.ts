@@ -237,11 +237,11 @@ export function checkUpdate(update: ToolUpdate): void {
   refuseUnknown('update()', update, UPDATE_OPTIONS)
 }
 
-/** A tool with some members replaced. @throws TypeError for members that only the SDK has. */
+/** A tool with the members replaced that are given: undefined is none, and opens nothing. @throws TypeError for members that only the SDK has. */
 export function withUpdate(source: AnyTool, update: ToolUpdate): AnyTool {
   checkUpdate(update)
   const { annotations, _meta, icons, ...rest } = update
   const mcp = { ...source.mcp, ...present({ annotations, _meta, icons }) }
   checkMcp(source.id ?? '', mcp)
-  return { ...source, ...rest, mcp }
+  return { ...source, ...present(rest), mcp }
 }

@@ -1,6 +1,7 @@
 /** `gateway`: other MCP servers behind one of your own. */
 import type { Definition } from '../definition/compile.ts'
 import { warn } from '../definition/json-line.ts'
+import { present } from '../definition/present.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Key } from '../events/coalesced-changes.ts'
 import type { Feed } from '../events/feed.ts'
@@ -71,7 +72,7 @@ class Gateway implements GatewaySupport {
     maxListBytes = MAX_LIST_BYTES,
     ...given
   }: GatewayOptions) {
-    const options = { ...DEFAULTS, ...given }
+    const options = { ...DEFAULTS, ...present(given) }
     const timeoutMs = options.listTimeoutMs
     const budget = createBudget(maxListBytes)
     this.#budget = budget

@@ -1,5 +1,6 @@
 /** `createGraphRAGTool`: finds chunks that are similar to the question, and chunks connected with them. */
 import type { McpContext } from '../definition/context.ts'
+import { present } from '../definition/present.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { createTool } from '../request/create-tool.ts'
 import { toEmbed } from './embed.ts'
@@ -82,7 +83,7 @@ type Graphs = Required<Omit<GraphOptions, 'dimension'>> & Pick<GraphOptions, 'di
 export function createGraphRAGTool(options: GraphRAGToolOptions): RetrievalTool {
   checkOptions(NAME, options, OPTIONS)
   refuseUnknown('"graphOptions"', options.graphOptions, GRAPH_OPTIONS)
-  const graphs: Graphs = { ...DEFAULTS, ...options.graphOptions }
+  const graphs: Graphs = { ...DEFAULTS, ...present(options.graphOptions ?? {}) }
   checkWalk(graphs)
   const embed = toEmbed(options.model)
   const graphFor = createGraphs(graphs)

@@ -1,4 +1,6 @@
 /** Reranking: orders the found chunks by a weighted sum of a model's score, the similarity and the position. */
+
+import { present } from '../definition/present.ts'
 import { printError } from '../definition/print-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { type QueryResult, textOf } from './store.ts'
@@ -186,7 +188,7 @@ function generatedScores(model: AiSdkLanguageModel): RerankFunction {
 }
 
 function weightsOf({ options }: RerankerConfig): { semantic: number; vector: number; position: number } {
-  return { ...DEFAULT_WEIGHTS, ...options?.weights }
+  return { ...DEFAULT_WEIGHTS, ...present(options?.weights ?? {}) }
 }
 
 function isComplete(scores: unknown, count: number): scores is readonly number[] {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { bearer } from '../../src/auth.ts'
 import {
   createMemoryBus,
   createPrompt,
@@ -153,6 +154,14 @@ describe('caching', () => {
       60_000,
       'public',
     ])
+  })
+
+  it('public with auth → TypeError, since the lists of one caller would be for all [modern.cache]', () => {
+    const auth = bearer(() => ({ clientId: 'desk', scopes: [] }))
+    for (const by of [auth, 'host' as const])
+      expect(() => createServer({ ...everything, auth: by, cache: { scope: 'public' } })).toThrow(
+        /cache\.scope/,
+      )
   })
 
   it('what callbacks list → private, as they know who asks [modern.cache]', async () => {

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
+import { bearer } from '../../src/auth.ts'
 import { createTool, ErrorCode, type MCPServerConfig, ProtocolError } from '../../src/index.ts'
-import { callTool, createServer, itemsIn, legacy, modern, namesIn, textOf } from './_client.ts'
+import { callTool, createServer, itemsIn, legacy, modern, modernRequest, namesIn, textOf } from './_client.ts'
 
 type Setup = NonNullable<MCPServerConfig['setup']>
 
@@ -193,4 +194,24 @@ describe('isolation', () => {
       expect.stringMatching(/^blue [\da-f-]{36}$/),
     ])
   })
+})
+
+it('an update with a member that is undefined, as of a tenant that sets none, opens nothing', async () => {
+  // As JavaScript allows.
+  const none = (member: string) => ({ description: 'for acme', [member]: undefined })
+  const server = createServer({
+    auth: bearer(() => ({ clientId: 'desk', scopes: [] })),
+    tools: { wipe: createTool({ id: 'wipe', scopes: ['admin'], execute: () => 'gone' }) },
+    setup: (request) => {
+      request.tool('wipe').update(none('scopes'))
+      request.tool('off').update(none('enabled'))
+    },
+  })
+  server.registerTool('off', { enabled: false }, () => 'on').update(none('enabled'))
+  const headers = { authorization: 'Bearer token' }
+  const ask = async (method: string, params = {}) =>
+    (await server.fetch(modernRequest(method, params, { headers }))).json()
+
+  expect(await ask('tools/list')).toMatchObject({ result: { tools: [] } })
+  for (const name of ['wipe', 'off']) expect(await ask('tools/call', { name })).toHaveProperty('error')
 })
