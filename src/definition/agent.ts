@@ -8,7 +8,7 @@ import type { McpContext } from './context.ts'
 import { memberOf } from './error-text.ts'
 import { present } from './present.ts'
 import type { AnyTool } from './tool.ts'
-import { refuseUnknown } from './unknown-option.ts'
+import { isGuarding, refuseUnknown } from './unknown-option.ts'
 
 /** Anything that answers a message. Its description must not be empty: models choose tools by it. */
 export interface AgentLike {
@@ -62,11 +62,22 @@ interface Guarded {
   readonly scopes?: readonly string[] | undefined
 }
 
-/** The other members are the framework's; a scope that is not one of ours would guard nothing. @throws TypeError naming the member. */
+/**
+ * The other members are the framework's; one that seems to keep callers out would guard nothing. In an object that the user wrote, more
+ * names are that than in an instance of a framework's class.
+ *
+ * @throws TypeError naming the member.
+ */
 function guardOf(what: string, item: Guarded): { scopes?: readonly string[] } {
   const { scopes } = item
-  const misspelt = Object.keys(item).find((name) => name !== 'scopes' && /scope|^permissions$/i.test(name))
-  refuseUnknown(what, { scopes, ...(misspelt !== undefined && { [misspelt]: 1 }) }, { scopes: 'strings' })
+  const prototype: unknown = Object.getPrototypeOf(item)
+  const isWritten = prototype === Object.prototype || prototype === null
+  const misspelt = Object.entries(item).find(
+    ([name, value]) =>
+      name !== 'scopes' &&
+      (/scope|^permissions$/i.test(name) || (isWritten && name !== 'role' && isGuarding(name, value))),
+  )
+  refuseUnknown(what, { scopes, ...(misspelt !== undefined && { [misspelt[0]]: 1 }) }, { scopes: 'strings' })
   return present({ scopes })
 }
 

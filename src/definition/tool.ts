@@ -237,7 +237,7 @@ export function checkUpdate(update: ToolUpdate): void {
   refuseUnknown('update()', update, UPDATE_OPTIONS)
 }
 
-/** A tool with the members replaced that are given: undefined is none, and opens nothing. @throws TypeError for members that only the SDK has. */
+/** A tool with the members replaced that are given: one that is undefined changes nothing. @throws TypeError for members that only the SDK has. */
 export function withUpdate(source: AnyTool, update: ToolUpdate): AnyTool {
   checkUpdate(update)
   const { annotations, _meta, icons, ...rest } = update

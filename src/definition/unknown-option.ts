@@ -75,17 +75,26 @@ function refuseKinds(where: string, given: object, known: object): void {
 /** Names that only a wish for access control explains. */
 const GUARDING = /scope|permission|role|tenant|enabled|auth(?!ors?$)|^where$/i
 
+/** The same, unless they say that there is none. */
+const RESTRICTING =
+  /^(?:disabled|hidden|private|guard|access|acl|canExecute|canAccess|securitySchemes|(?:needs|require)Approval)$/i
+
+/** Whether a member can only be meant to keep callers out. */
+export function isGuarding(name: string, value: unknown): boolean {
+  return GUARDING.test(name) || (value !== undefined && value !== false && RESTRICTING.test(name))
+}
+
 /**
  * For objects of other frameworks, which may have more members: refuses only those that look like one of ours, or like access control.
  *
  * @throws TypeError naming the member, also for a value of another kind.
  */
 export function refuseMisspelt(where: string, given: object, known: object): void {
-  for (const name of Object.keys(given)) {
+  for (const [name, value] of Object.entries(given)) {
     if (Object.hasOwn(known, name)) continue
     const names = Object.keys(known)
     const isOurs = name.length > 3 && closest(name, names, name.length > 7 ? 2 : 1) !== undefined
-    if (isOurs || GUARDING.test(name)) refuseUnknown(where, { [name]: 1 }, known)
+    if (isOurs || isGuarding(name, value)) refuseUnknown(where, { [name]: 1 }, known)
   }
   refuseKinds(where, given, known)
 }

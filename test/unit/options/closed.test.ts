@@ -95,6 +95,49 @@ it.each([
   expect(() => serve({ tools: { one: { ...tool, ...members, inputSchema: {} } } })).not.toThrow()
 })
 
+describe.each([
+  'disabled',
+  'hidden',
+  'private',
+  'guard',
+  'access',
+  'acl',
+  'canExecute',
+  'requireAuth',
+  'roles',
+])('%s, which no kind has', (name) => {
+  const agent = { description: 'Helps', generate: async () => '' }
+  const workflow = { description: 'Runs', createRun: () => ({ start: async () => '' }) }
+  it.each<[string, (more: object) => unknown]>([
+    ['a tool', (more) => serve({ tools: { one: { ...tool, ...more } } })],
+    ['an agent', (more) => serve({ agents: { one: { ...agent, ...more } } })],
+    ['a workflow', (more) => serve({ workflows: { one: { ...workflow, ...more } } })],
+    [
+      'resource callbacks',
+      (more) => serve({ resources: { listResources: () => [], getResourceContent: () => '', ...more } }),
+    ],
+    [
+      'prompt callbacks',
+      (more) => serve({ prompts: { listPrompts: () => [], getPromptMessages: () => '', ...more } }),
+    ],
+  ])('of %s → a TypeError, since it would guard nothing', (_kind, make) => {
+    expect(() => make({ [name]: true })).toThrow(`has no option "${name}"`)
+    expect(() => make({})).not.toThrow()
+  })
+})
+
+it('an agent with "enabled: false" → a TypeError; an instance of a class keeps its members', () => {
+  class Agent {
+    description = 'Helps'
+    enabled = true
+    role = 'helper'
+    generate = async () => ''
+  }
+  const agent = new Agent()
+  expect(() => serve({ agents: { one: agent } })).not.toThrow()
+  expect(() => serve({ agents: { one: { ...agent, enabled: false } } })).toThrow('has no option "enabled"')
+})
+
 it('a suggestion is the nearest name, or none', () => {
   const known = ['maxBodyBytes', 'allowedHosts', 'keepAliveMs']
   expect(nearest('maxBodyByte', known)).toBe('maxBodyBytes')
