@@ -24,6 +24,7 @@ import { createReconnection } from './reconnection.ts'
 import { ResponseCache } from './response-cache.ts'
 import { createSafeProvider, toFinishing } from './safe-provider.ts'
 import { createStdioTransport } from './stdio.ts'
+import { shareRefreshes } from './token-refresh.ts'
 
 export interface ConnectOptions extends FetchLimits {
   readonly clientInfo: { readonly name: string; readonly version: string }
@@ -148,9 +149,14 @@ function refusesPost(error: unknown): boolean {
 function toTransportOptions(config: HttpServerConfig, limits: FetchLimits, exchanges: Exchanges) {
   const { authProvider, token, requestInit, url } = config
   const redirect = requestInit?.redirect
-  const provider = authProvider === undefined ? tokenProvider(token) : createSafeProvider(authProvider, url)
+  const safe = authProvider === undefined ? tokenProvider(token) : createSafeProvider(authProvider, url)
+  const guarded = createGuardedFetch(config, limits, exchanges)
+  const isSignedIn = safe !== undefined && 'redirectToAuthorization' in safe
+  const { provider, fetch } = isSignedIn
+    ? shareRefreshes(safe, authProvider ?? safe, guarded, limits)
+    : { provider: safe, fetch: guarded }
   return {
-    fetch: createGuardedFetch(config, limits, exchanges),
+    fetch,
     reconnectionScheduler: createReconnection(),
     ...(redirect !== undefined && redirect !== 'follow' && { requestInit: { redirect } }),
     ...(provider !== undefined && { authProvider: provider }),

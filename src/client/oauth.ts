@@ -10,7 +10,12 @@ import type {
 import { digest } from '../definition/digest.ts'
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import { createProviderStore, type OAuthStorage, type ProviderStore } from './oauth-storage.ts'
-import type { ServerOAuthProvider, SignInProvider } from './sign-in-provider.ts'
+import {
+  REFRESH_CLAIM,
+  type RefreshClaim,
+  type ServerOAuthProvider,
+  type SignInProvider,
+} from './sign-in-provider.ts'
 import { type SignIn, SignIns } from './sign-ins.ts'
 
 export type { OAuthStorage, ServerOAuthProvider, SignInProvider }
@@ -97,8 +102,9 @@ function createServerProvider(options: OAuthProviderOptions, server: URL): SignI
   const signIns = new SignIns(store, onRedirect)
   const clients = clientsOf(options, store, signIns)
   const base = { ...createBase(options, store), ...clients }
-  return {
+  const provider: SignInProvider & { readonly [REFRESH_CLAIM]: RefreshClaim } = {
     ...base,
+    [REFRESH_CLAIM]: claimOf(store, storage),
     state: () => crypto.randomUUID(),
     saveCodeVerifier: (verifier) => signIns.prepare(verifier),
     saveDiscoveryState: (state) => signIns.discovered(state),
@@ -113,7 +119,14 @@ function createServerProvider(options: OAuthProviderOptions, server: URL): SignI
       return signIn && createFinish(base, signIn)
     },
   }
+  return provider
 }
+
+const claimOf = (store: ProviderStore, owner: OAuthStorage): RefreshClaim => ({
+  owner,
+  take: async () => (await store.take('refresh', () => true)) !== undefined,
+  giveBack: () => store.save('refresh', true),
+})
 
 /** The resource of a token, as RFC 8707 §2 defines it: without the fragment. */
 function resourceOf(server: URL): string {
@@ -200,10 +213,14 @@ function createBase(
     redirectUrl,
     clientMetadata: toMetadata({ redirectUrl, ...options }),
     tokens: async (context) => ofIssuer(await store.load<StoredOAuthTokens>('tokens'), context),
-    saveTokens: (tokens, context) => store.save('tokens', stamp(tokens, context)),
+    saveTokens: async (tokens, context) => {
+      await store.save('tokens', stamp(tokens, context))
+      await claimOf(store, options.storage).giveBack()
+    },
     invalidateCredentials: async (scope) => {
       if (scope === 'client' || scope === 'all') await store.forget('client')
-      if (scope === 'tokens' || scope === 'all') await store.forget('tokens')
+      if (scope !== 'tokens' && scope !== 'all') return
+      for (const name of ['tokens', 'refresh']) await store.forget(name)
     },
   }
 }
@@ -231,6 +248,10 @@ function createFinish(base: Base, { verifier, discovery, client }: SignIn): OAut
       // Tokens are refreshed by the client that they were issued to.
       if (client !== undefined) await base.saveClientInformation?.(client, context)
       await base.saveTokens(tokens, context)
+    },
+    // A refused code says nothing about the tokens of an earlier sign-in.
+    invalidateCredentials: async (scope) => {
+      if (scope === 'client') await base.invalidateCredentials?.(scope)
     },
     codeVerifier: () => verifier,
     discoveryState: () => discovery,

@@ -15,3 +15,16 @@ export interface SignInProvider extends OAuthClientProvider {
    */
   finishing(callback: URLSearchParams): Promise<OAuthClientProvider | undefined>
 }
+
+/** The member of a provider that says which process refreshes. */
+export const REFRESH_CLAIM: unique symbol = Symbol('refresh claim')
+
+/** Kept with the tokens: it is taken before they are refreshed, and saved with the new ones. */
+export interface RefreshClaim {
+  /** The storage. */
+  readonly owner: object
+  /** Whether this process may refresh. */
+  take(): Promise<boolean>
+  /** After a refresh without new tokens. */
+  giveBack(): Promise<void>
+}
