@@ -11,8 +11,8 @@ import { digest } from '../definition/digest.ts'
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import { createProviderStore, type OAuthStorage, type ProviderStore } from './oauth-storage.ts'
 import {
-  REFRESH_CLAIM,
   type RefreshClaim,
+  refreshClaims,
   type ServerOAuthProvider,
   type SignInProvider,
 } from './sign-in-provider.ts'
@@ -102,9 +102,8 @@ function createServerProvider(options: OAuthProviderOptions, server: URL): SignI
   const signIns = new SignIns(store, onRedirect)
   const clients = clientsOf(options, store, signIns)
   const base = { ...createBase(options, store), ...clients }
-  const provider: SignInProvider & { readonly [REFRESH_CLAIM]: RefreshClaim } = {
+  const provider: SignInProvider = {
     ...base,
-    [REFRESH_CLAIM]: claimOf(store, storage),
     state: () => crypto.randomUUID(),
     saveCodeVerifier: (verifier) => signIns.prepare(verifier),
     saveDiscoveryState: (state) => signIns.discovered(state),
@@ -119,6 +118,7 @@ function createServerProvider(options: OAuthProviderOptions, server: URL): SignI
       return signIn && createFinish(base, signIn)
     },
   }
+  refreshClaims.set(provider, claimOf(store, storage))
   return provider
 }
 

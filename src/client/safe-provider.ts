@@ -4,7 +4,7 @@ import { mayVisit } from './allowed-urls.ts'
 import type { HttpServerConfig } from './config.ts'
 import { SignInRefused } from './errors.ts'
 import { printable } from './printable.ts'
-import type { ServerOAuthProvider } from './sign-in-provider.ts'
+import { refreshClaims, type ServerOAuthProvider } from './sign-in-provider.ts'
 
 /** Maximum discoveries to remember: several sign-ins may start at the same time. */
 const MAX_DISCOVERED = 32
@@ -42,7 +42,7 @@ function withSafeRedirects(provider: OAuthClientProvider): OAuthClientProvider {
       return state
     },
   }
-  return new Proxy(provider, {
+  const safe = new Proxy(provider, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target)
       if (name === 'redirectToAuthorization' || name === 'saveDiscoveryState') return guarded[name]
@@ -50,6 +50,9 @@ function withSafeRedirects(provider: OAuthClientProvider): OAuthClientProvider {
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
+  const claim = refreshClaims.get(provider)
+  if (claim !== undefined) refreshClaims.set(safe, claim)
+  return safe
 }
 
 /** The official client expects a provider with `saveDiscoveryState` to remember its discovery when a sign-in ends. */

@@ -16,9 +16,6 @@ export interface SignInProvider extends OAuthClientProvider {
   finishing(callback: URLSearchParams): Promise<OAuthClientProvider | undefined>
 }
 
-/** The member of a provider that says which process refreshes. */
-export const REFRESH_CLAIM: unique symbol = Symbol('refresh claim')
-
 /** Kept with the tokens: it is taken before they are refreshed, and saved with the new ones. */
 export interface RefreshClaim {
   /** The storage. */
@@ -28,3 +25,6 @@ export interface RefreshClaim {
   /** After a refresh without new tokens. */
   giveBack(): Promise<void>
 }
+
+/** The claim of each provider that `createOAuthProvider` made. */
+export const refreshClaims = new WeakMap<OAuthClientProvider, RefreshClaim>()

@@ -12,7 +12,7 @@ import { isA } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import type { FetchLimits } from './guarded-fetch.ts'
 import { sleep } from './retries.ts'
-import { REFRESH_CLAIM, type RefreshClaim } from './sign-in-provider.ts'
+import { type RefreshClaim, refreshClaims } from './sign-in-provider.ts'
 
 /** Milliseconds to wait for another process that refreshes, which may have ended. */
 const MAX_CLAIM_WAIT_MS = 10_000
@@ -188,8 +188,7 @@ class Refresher {
 
 /** A provider of the user's own has nothing that other processes see. */
 function claimOf(provider: OAuthClientProvider, own: object): RefreshClaim {
-  const claim = Reflect.get(provider, REFRESH_CLAIM) as RefreshClaim | undefined
-  return claim ?? { owner: own, take: async () => true, giveBack: async () => {} }
+  return refreshClaims.get(provider) ?? { owner: own, take: async () => true, giveBack: async () => {} }
 }
 
 function begin(busy: Busy, key: string, timeoutMs: number): void {
