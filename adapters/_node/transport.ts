@@ -2,6 +2,7 @@
  * Connects a session to a transport of the official SDK.
  */
 import type { AuthInfo } from '../../src/index.ts'
+import { createBatchAnswers } from '../../src/protocol/batch-answers.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
 import type { RpcId } from '../../src/protocol/json-rpc.ts'
 import type { Reply } from '../../src/protocol/reply.ts'
@@ -45,10 +46,14 @@ export function createDeliveries(): Deliveries {
     toAuthInfo(sender, body) {
       const authInfo = { token: '', clientId: '', scopes: [], ...sender.auth }
       const messages: unknown[] = Array.isArray(body) ? body : [body]
+      const answers = createBatchAnswers()
       const deliveries = messages.map((message, index) => ({
         message,
         // Each call of a batch has an id of its own.
-        sender: messages.length > 1 ? { ...sender, requestId: `${sender.requestId}.${index + 1}` } : sender,
+        sender:
+          messages.length > 1
+            ? { ...sender, answers, requestId: `${sender.requestId}.${index + 1}` }
+            : sender,
       }))
       waiting.set(authInfo, deliveries)
       return authInfo

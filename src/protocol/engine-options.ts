@@ -13,6 +13,7 @@ import type { RequestPlatform } from '../request/platform.ts'
 import type { Shares, Sharing } from '../request/shares.ts'
 import type { RequestOptions, TaskSupport } from '../request/task-support.ts'
 import type { Telemetry } from '../request/telemetry.ts'
+import type { BatchAnswers } from './batch-answers.ts'
 import type { Envelope } from './envelope.ts'
 import type { Reply } from './reply.ts'
 
@@ -111,6 +112,8 @@ export interface Admitted {
   readonly waitUntil: (promise: Promise<unknown>) => void
   /** How many messages of this request are counted by the rate limiter but not yet served; initially one per HTTP request. */
   readonly counted: { messages: number }
+  /** If it is part of a batch that a transport has taken apart: what the answers to all of it share. */
+  readonly answers?: BatchAnswers
 }
 
 /** One message on its way through the engine. */

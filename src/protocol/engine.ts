@@ -20,7 +20,7 @@ import {
   type RpcId,
   readMessage,
 } from './json-rpc.ts'
-import { BufferedReply, isStream, jsonReply, type Reply, textOf } from './reply.ts'
+import { BufferedReply, isBuffered, isStream, jsonReply, type Reply, textOf } from './reply.ts'
 import { batchWithinLimit, type Part } from './response-limit.ts'
 import { CLIENT_GONE } from './sse-response.ts'
 import { createTraced, type ServeMessage } from './traced.ts'
@@ -127,6 +127,14 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return reply
   }
 
+  const serveSingle = async (message: Message, sender: Admitted): Promise<Reply> => {
+    const { answers } = sender
+    const reply = await serve(message, sender, 'single', answers)
+    if (answers === undefined || message.kind !== 'request' || !isBuffered(reply) || reply.text === null)
+      return reply
+    return jsonReply(answers.keep(message.id, reply.text), reply.status, reply.headers)
+  }
+
   /** Serves each message as if it were sent alone, and answers in JSON. */
   const serveBatch = async (values: readonly unknown[], sender: Admitted): Promise<Reply> => {
     const messages = checkBatch(values, sender.request.headers.get('mcp-protocol-version'))
@@ -178,7 +186,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
         const value = 'text' in body ? parseJson(body.text, limits) : checkLimits(body.value, limits)
         return Array.isArray(value)
           ? serveBatch(value, sender).catch((error: unknown) => refuseBody(error, body, sender))
-          : serve(readMessage(value), sender, 'single')
+          : serveSingle(readMessage(value), sender)
       } catch (error) {
         return Promise.resolve(refuseBody(error, body, sender))
       }

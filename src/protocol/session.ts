@@ -152,6 +152,7 @@ export function createSession(
     access: sender?.access,
     isHttp: sender !== undefined,
     counted: sender?.counted ?? { messages: 0 },
+    ...(sender?.answers && { answers: sender.answers }),
     waitUntil: sender?.waitUntil ?? ((promise) => void Promise.resolve(promise).catch(onFault)),
   })
 

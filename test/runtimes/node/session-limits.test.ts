@@ -1,6 +1,6 @@
 /** What one client can make a session keep. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { createTool } from '../../../src/index.ts'
+import { createResource, createTool } from '../../../src/index.ts'
 import { eventually } from '../../_eventually.ts'
 import { CLIENT, endSessions, read, start } from './_raw-sessions.ts'
 
@@ -43,6 +43,23 @@ describe('what a session keeps of its client', () => {
     expect(await subscribe(4)).toBeUndefined()
   })
 })
+
+describe.each([true, false])(
+  'a batch of which all answers are large, enableJsonResponse: %s',
+  (enableJsonResponse) => {
+    it('gets 4 MiB of them, and an error for each other request', async () => {
+      const manual = createResource({ uri: 'docs://manual', read: () => 'x'.repeat(1_000_000) })
+      const { open, send } = start({ enableJsonResponse }, { resources: [manual] })
+      const id = await open({ protocolVersion: '2025-03-26' })
+      const message = { jsonrpc: '2.0', method: 'resources/read', params: { uri: 'docs://manual' } }
+      const body = JSON.stringify(Array.from({ length: 20 }, (_, at) => ({ ...message, id: at + 10 })))
+      const text = await (await send({ method: 'POST', body }, id)).text()
+      expect(text.length).toBeLessThan(4_300_000)
+      expect(text.match(/"contents"/g)).toHaveLength(4)
+      expect(text.match(/"limit":"responseBytes"/g)).toHaveLength(16)
+    })
+  },
+)
 
 const MEGABYTE = 'x'.repeat(1024 * 1024)
 
