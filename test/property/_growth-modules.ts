@@ -32,7 +32,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       timeout tool tool-mistakes unknown-option`,
     'src/gateway': 'options',
     'src/http': 'app html known-callers mounted page-model',
-    'src/interaction': 'matrix',
+    'src/interaction': 'matrix step-error step-options',
     'src/request': 'connection direct-call shares tool-handle',
     'src/retrieval': 'checked-store input options store vector-query-tool',
     'src/retrieval/stores': 'http',
@@ -76,7 +76,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/protocol': 'response-limit session-subscriptions',
     'src/retrieval': 'external-calls rerank',
     'src/sdk': 'foreign-call',
-    'src/tasks': 'endpoint-secrets inbox methods stored',
+    'src/tasks': 'endpoint-secrets inbox methods stored stored-input',
   },
   'measured by the requests here': {
     'adapters/_node': 'parse-body request response sse',
