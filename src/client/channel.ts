@@ -16,6 +16,7 @@ import type {
 import { isA, textOf } from '../definition/error-text.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import type { Askers, Call } from './call.ts'
+import { checkEntries, hasFewMembers } from './entries.ts'
 import type { Exchanges } from './exchanges.ts'
 import { isList, keepWellFormed, Walks } from './lists.ts'
 import { Rounds } from './rounds.ts'
@@ -211,6 +212,7 @@ export class Channel implements Transport {
 
   #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
     if (!('method' in message)) this.#onAnswer(message, extra)
+    else if (!hasFewMembers(message)) this.#unsolicited.onOversized(message)
     else if ('id' in message) this.#unsolicited.onRequest(message, extra)
     else this.#unsolicited.onNotification(message, extra)
   }
@@ -247,11 +249,11 @@ export class Channel implements Transport {
       const { allowsTasks, isRelay } = this.#options
       if (method === 'tools/call' && isTaskResult(message.result))
         throw readStarted(message.result, allowsTasks && this.#isModern)
-      if (!isList(method))
-        return {
-          ...message,
-          result: this.#rounds.name(isRelay ? undefined : call, toComplete(method, message.result)),
-        }
+      if (!isList(method)) {
+        const result = this.#rounds.name(isRelay ? undefined : call, toComplete(method, message.result))
+        checkEntries(method, result)
+        return { ...message, result }
+      }
       this.#walks.add(bytesBefore, message.result)
       const { result, leftOut } = keepWellFormed(method, message.result, this.#isModern ? 'modern' : 'legacy')
       if (leftOut !== undefined) this.#options.report(leftOut, method)

@@ -15,6 +15,8 @@ interface Asked {
 
 export class Rounds {
   readonly #asked = new Map<string, Asked>()
+  /** Each has one listener, since a server decides how often it asks. */
+  readonly #calls = new WeakSet<Call>()
   #count = 0
 
   /** The result of a call with its questions renamed; any other result unchanged. Throws for too many questions. */
@@ -36,9 +38,10 @@ export class Rounds {
       this.#asked.set(name, { key, call })
       return [name, question] as const
     })
-    call.signal.addEventListener('abort', () => {
-      for (const [name] of named) this.#asked.delete(name)
-    })
+    if (!this.#calls.has(call)) {
+      this.#calls.add(call)
+      call.signal.addEventListener('abort', () => this.#forget(call), { once: true })
+    }
     return { ...result, inputRequests: Object.fromEntries(named) }
   }
 
@@ -51,6 +54,10 @@ export class Rounds {
       return [key, answer] as const
     })
     return { ...params, inputResponses: Object.fromEntries(answers) }
+  }
+
+  #forget(call: Call): void {
+    for (const [name, asked] of this.#asked) if (asked.call === call) this.#asked.delete(name)
   }
 
   callOf(name: RequestId): Call | undefined {

@@ -9,6 +9,7 @@ import type {
 import type { Askers } from './call.ts'
 import { coalesce } from './coalesce.ts'
 import { MAX_URI_LENGTH } from './lists.ts'
+import { printable } from './printable.ts'
 import { createRate } from './rate.ts'
 
 export interface UnsolicitedHost {
@@ -62,6 +63,10 @@ export class UnsolicitedMessages {
     if (/_changed$|\/updated$/.test(method)) this.#onChange(method, params?.uri)
     else if (this.#mayNotify()) this.#host.pass(message, extra)
     else this.#drop('more notifications than can be handled')
+  }
+
+  onOversized({ method }: JSONRPCRequest | JSONRPCNotification): void {
+    this.#drop(`"${printable(method, 60)}" with more members than can be checked`)
   }
 
   askersOf(request: RequestId): Askers | undefined {
