@@ -89,6 +89,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       tools`,
   },
   'measured by its own property test': {
+    'src/client': 'entries',
     'src/interaction': 'journal legacy-policy seal state',
     'src/protocol': 'asking',
     'src/sdk': 'guarded resource-keys',

@@ -229,7 +229,6 @@ const BESIDE: { readonly [place: string]: (fail: Fail) => Promise<unknown> } = {
     await bus.subscribe(fail)
     await bus.publish({ type: 'toolsListChanged' })
   },
-  'create of a task store': (fail) => withStore({ create: fail }),
   'read of a task store': (fail) => withStore({ read: fail }),
   'replace of a task store': (fail) => withStore({ replace: fail }),
   'due of a task store': (fail) => withStore({ due: fail }),
