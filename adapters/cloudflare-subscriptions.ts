@@ -4,7 +4,6 @@ import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
 import {
   CHARACTERS_PER_URI,
-  checkSubscriptionOptions,
   DEFAULT_MAX_CHARACTERS,
   DEFAULT_TTL_MS,
   SUBSCRIPTION_OPTIONS,
@@ -199,7 +198,6 @@ export function durableObjectSubscriptions(
     )
   }
   refuseUnknown('durableObjectSubscriptions', options, OPTIONS)
-  checkSubscriptionOptions(options)
   const { name = 'mayfly', ttlMs = DEFAULT_TTL_MS, maxCharacters = DEFAULT_MAX_CHARACTERS } = options
   const ask = createAsk(options, 'The Durable Object')
   const send = (

@@ -3,13 +3,10 @@
  * of the rate limiter are stored: Redis drops an answer that no call waits for. While Redis is down, every wait has a limit.
  */
 
+import { ABOVE_ZERO } from '../src/definition/option-kind.ts'
 import { type Names, requireOptions } from '../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, type Report, toReport } from '../src/events/outage.ts'
-import {
-  checkSubscriptionOptions,
-  SUBSCRIPTION_OPTIONS,
-  type SubscriptionStoreOptions,
-} from '../src/events/subscription-store.ts'
+import { SUBSCRIPTION_OPTIONS, type SubscriptionStoreOptions } from '../src/events/subscription-store.ts'
 import type { Awaited, Bus, RateLimiter, Rendezvous } from '../src/index.ts'
 import { createWait } from '../src/interaction/rendezvous.ts'
 import { createSubscriptions, type Subscriptions } from '../src/subscriptions.ts'
@@ -86,7 +83,7 @@ export interface RedisRateLimiterOptions extends OutageOptions {
 const RATE_OPTIONS: Names<RedisRateLimiterOptions> = {
   client: 'object',
   calls: [1],
-  windowMs: [0],
+  windowMs: [ABOVE_ZERO],
   prefix: 'string',
   ...OUTAGE_OPTIONS,
 }
@@ -104,11 +101,8 @@ return count`
  * @throws TypeError for numbers that are not above 0.
  */
 export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
-  requireOptions('redisRateLimiter', options, RATE_OPTIONS)
+  requireOptions('redisRateLimiter', options, RATE_OPTIONS, 'client', 'calls', 'windowMs')
   const { client, calls, windowMs, prefix = 'mayfly' } = options
-  for (const [option, value] of Object.entries({ calls, windowMs })) {
-    if (!(value > 0)) throw new TypeError(`"${option}" of a rate limiter must be a number above 0.`)
-  }
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
   const ask = createAsk(options, 'Redis')
   const expiry = String(Math.ceil(windowMs))
@@ -205,7 +199,6 @@ const SUBSCRIPTIONS: Names<RedisSubscriptionsOptions> = {
  */
 export function redisSubscriptions(options: RedisSubscriptionsOptions): Subscriptions {
   requireOptions('redisSubscriptions', options, SUBSCRIPTIONS)
-  checkSubscriptionOptions(options)
   const { client, prefix = 'mayfly' } = options
   requireClient('redisSubscriptions', client, 'ioredis or redis')
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))

@@ -3,7 +3,6 @@
  */
 import { refuseUnknown } from './definition/unknown-option.ts'
 import {
-  checkSubscriptionOptions,
   createMemoryStore,
   SUBSCRIPTION_OPTIONS,
   type SubscriptionStoreOptions,
@@ -22,6 +21,5 @@ export { createSubscriptions } from './protocol/session-streams.ts'
 /** Creates subscriptions that are stored in one process. */
 export function createMemorySubscriptions(options: SubscriptionStoreOptions = {}): Subscriptions {
   refuseUnknown('createMemorySubscriptions', options, SUBSCRIPTION_OPTIONS)
-  checkSubscriptionOptions(options)
   return createSubscriptions(createMemoryStore(options))
 }

@@ -3,6 +3,7 @@
  * change events. A separate entry point, so that it is loaded only if it is used.
  */
 
+import { ABOVE_ZERO } from './definition/option-kind.ts'
 import { withTimeout } from './definition/timeout.ts'
 import { type Names, requireOptions } from './definition/unknown-option.ts'
 import type { Bus, ChangeEvent } from './events/bus.ts'
@@ -39,8 +40,8 @@ const OPTIONS: Names<EventWebhookOptions> = {
   bus: 'object',
   server: 'object',
   secret: 'string object',
-  toleranceSeconds: [0],
-  maxBodyBytes: [0],
+  toleranceSeconds: [ABOVE_ZERO],
+  maxBodyBytes: [ABOVE_ZERO],
   store: 'object',
   onError: 'function',
 }
@@ -71,11 +72,6 @@ const UNVERIFIED =
 export function createEventWebhook(options: EventWebhookOptions): (request: Request) => Promise<Response> {
   requireOptions('createEventWebhook', options, OPTIONS)
   const { secret, toleranceSeconds = 300, maxBodyBytes = 65_536, store = createMemoryStore() } = options
-  for (const [option, value] of Object.entries({ toleranceSeconds, maxBodyBytes })) {
-    // A string from an environment variable would be joined to other numbers instead of added.
-    if (typeof value !== 'number' || !(value > 0))
-      throw new TypeError(`"${option}" of a webhook must be a number above 0.`)
-  }
   const publish = toPublish(options)
   const { verify } = createVerifier([secret ?? []].flat())
   const outage = createOutage(toReport(options, 'Webhook'))

@@ -1,7 +1,10 @@
 /** The kinds of values that options take, as data: small in a bundle, and checked in one place. */
 
-/** Numbers from `least` to `most`; default: any finite number above `least`. */
+/** Numbers from `least` to `most`; default: any finite number from `least`. */
 export type Range = readonly [least: number, most?: number]
+
+/** As `least`: any number above 0. */
+export const ABOVE_ZERO = Number.MIN_VALUE
 
 /** The values of an enumeration. */
 export type Choices<Value extends string> = { readonly [choice in Value]: 1 }
@@ -60,8 +63,10 @@ function isOf(kind: string, value: unknown): boolean {
 
 function outside([least, most = Number.MAX_VALUE]: Range, value: unknown): string | undefined {
   if (typeof value === 'number' && value >= least && value <= most) return undefined
-  const from = least === -Infinity ? '' : ` from ${least}`
-  return `a number${from}${most < Number.MAX_VALUE ? ` to ${most}` : ''}${shown(value)}`
+  const isAbove = least === ABOVE_ZERO
+  const from = isAbove ? ' above 0' : ` from ${least}`
+  const to = most < Number.MAX_VALUE ? `${isAbove ? ', up' : ''} to ${most}` : ''
+  return `a number${least === -Infinity ? '' : from}${to}${shown(value)}`
 }
 
 /** Long strings could be secrets in the wrong place. */

@@ -1,4 +1,5 @@
 /** Where a stateless server stores the subscriptions of its legacy clients. */
+import { ABOVE_ZERO } from '../definition/option-kind.ts'
 import type { Names } from '../definition/unknown-option.ts'
 
 /**
@@ -34,20 +35,14 @@ export interface SubscriptionStoreOptions {
 }
 
 /** The names of these options. */
-export const SUBSCRIPTION_OPTIONS: Names<SubscriptionStoreOptions> = { ttlMs: [0], maxCharacters: [0] }
+export const SUBSCRIPTION_OPTIONS: Names<SubscriptionStoreOptions> = {
+  ttlMs: [ABOVE_ZERO],
+  maxCharacters: [ABOVE_ZERO],
+}
 
 export const DEFAULT_TTL_MS = 86_400_000
 export const DEFAULT_MAX_CHARACTERS = 10_000_000
 export const CHARACTERS_PER_URI = 100
-
-/** @throws TypeError unless each option is a number above 0. */
-export function checkSubscriptionOptions(options: SubscriptionStoreOptions): void {
-  for (const name of ['ttlMs', 'maxCharacters'] as const) {
-    const value: unknown = options[name]
-    if (value !== undefined && !(typeof value === 'number' && value > 0))
-      throw new TypeError(`"${name}" must be a number above 0.`)
-  }
-}
 
 interface Stored {
   readonly caller: string

@@ -4,6 +4,7 @@
 
 import type { Env } from '../definition/context.ts'
 import { forEnv } from '../definition/for-env.ts'
+import { ABOVE_ZERO } from '../definition/option-kind.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { parseHost } from '../request/address.ts'
@@ -120,8 +121,6 @@ export function checkHosting({ http = {}, log, audit, ...config }: HostingConfig
     throw new TypeError(
       `"http.maxBufferedBytes" must be at least ${Math.ceil((maxBodyBytes - UNCOUNTED_BYTES) / callerShare)}: the largest body of one caller, of "http.maxBodyBytes", does not fit into its "http.callerShare".`,
     )
-  if (http.keepAliveMs === 0) throw new TypeError('"http.keepAliveMs" must be above 0.')
-  if (http.callerShare === 0) throw new TypeError('"http.callerShare" must be above 0.')
 }
 
 const MAX_BODY_BYTES = 4_194_304
@@ -150,11 +149,11 @@ const OPTIONS: Names<HttpConfig> = {
   maxStringCharacters: LIMIT,
   maxCallMs: LIMIT,
   maxConcurrentCalls: LIMIT,
-  callerShare: [0, 1],
+  callerShare: [ABOVE_ZERO, 1],
   maxBufferedBytes: LIMIT,
   maxWaitingCalls: LIMIT,
   streamAfterMs: LIMIT,
-  keepAliveMs: LIMIT,
+  keepAliveMs: [ABOVE_ZERO, LIMIT[1]],
   deadlineMarginMs: LIMIT,
   maxListenStreams: LIMIT,
   maxListenCharacters: LIMIT,

@@ -2,6 +2,7 @@
  * Rate limits: how often one caller may call.
  */
 import { type Bucket, fill } from '../definition/leaky-bucket.ts'
+import { ABOVE_ZERO } from '../definition/option-kind.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 
 export type RateVerdict =
@@ -28,7 +29,7 @@ export interface MemoryRateLimiterOptions {
   maxKeys?: number
 }
 
-const OPTIONS: Names<MemoryRateLimiterOptions> = { calls: [1], windowMs: [0], maxKeys: [1] }
+const OPTIONS: Names<MemoryRateLimiterOptions> = { calls: [1], windowMs: [ABOVE_ZERO], maxKeys: [1] }
 
 /**
  * Creates a rate limiter that counts in this process or isolate. After a burst of `calls`, further calls are allowed evenly over the window
@@ -41,11 +42,8 @@ const OPTIONS: Names<MemoryRateLimiterOptions> = { calls: [1], windowMs: [0], ma
  * @throws TypeError for a number that is not finite, a `windowMs` of 0 or less, and `calls` or `maxKeys` below 1.
  */
 export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): RateLimiter {
-  requireOptions('createMemoryRateLimiter', options, OPTIONS)
+  requireOptions('createMemoryRateLimiter', options, OPTIONS, 'calls', 'windowMs')
   const { calls, windowMs, maxKeys = 10_000 } = options
-  check('calls', calls, 1)
-  check('windowMs', windowMs, Number.MIN_VALUE)
-  check('maxKeys', maxKeys, 1)
   const intervalMs = windowMs / calls
   /** By key. The Map is ordered by each key's last call. */
   const buckets = new Map<string, Bucket>()
@@ -59,11 +57,4 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Rate
       return { ok: false, retryAfterSeconds: Math.ceil(bucket.waitMs / 1000) }
     },
   }
-}
-
-function check(option: string, value: number, least: number): void {
-  if (Number.isFinite(value) && value >= least) return
-  throw new TypeError(
-    `"${option}" of a rate limiter must be a number ${least < 1 ? 'above 0' : 'of 1 or more'}.`,
-  )
 }

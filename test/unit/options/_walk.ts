@@ -60,6 +60,7 @@ export function wrongValues(refusal: string): unknown[] {
   if (/^a.* or an? /.test(expected)) return [5, null, true]
   if (expected === 'true or false') return ['false', 'no', '', 0, 1, null, {}]
   if (/^a number from -?\d+(?: to \d+)?$/.test(expected)) return ['5', '', -1e308, null, true, [5]]
+  if (/^a number above 0(?:, up to \d+)?$/.test(expected)) return ['5', '', -1e308, 0, null, true, [5]]
   if (expected === 'a number') return ['5', null, [5]]
   if (expected === 'a string') return [5, null, ['a'], {}]
   if (expected === 'a function') return ['f', {}, null, true]
