@@ -194,12 +194,15 @@ describe('a batch', () => {
         return promise
       },
     })
-    const server = createServer({ tools: { wait }, http: { maxConcurrentCalls: 2, callerShare: 1 } })
+    let ended = 0
+    const audit = { record: () => void ended++ }
+    const http = { maxConcurrentCalls: 2, callerShare: 1 }
+    const server = createServer({ tools: { wait }, audit, http })
     const sent = sendBatch(
       server,
       [1, 2, 3].map((id) => callOf(id, 'wait')),
     )
-    await eventually(() => expect(started).toBe(2))
+    await eventually(() => expect([started, ended]).toEqual([2, 1]))
     expect((await server.handle(post(message(9, 'ping')), {})).status).toBe(503)
     resolve('done')
     const parts = await sent
