@@ -1,6 +1,6 @@
 /** Changes of a task by a run, a client or time. Pure: each takes the stored record. */
 import { type Backoff, backoffMs } from '../definition/backoff.ts'
-import { isA, textOf } from '../definition/error-text.ts'
+import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
 import type { OpenQuestion } from '../interaction/replay.ts'
@@ -148,14 +148,15 @@ export function cancelled({ record }: Task): Changed | undefined {
   return isEnded(record) ? undefined : { record: ended(record, { status: 'cancelled' }), dueAt: null }
 }
 
-/** The error of a task as its client may see it. Errors other than `ProtocolError` are reported instead. */
+/** The error of a task as its client may see it. Errors other than `ProtocolError`, and what cannot be read, are reported instead. Never throws. */
 export function toTaskError(
   error: unknown,
   report: (error: unknown) => void,
 ): NonNullable<TaskRecord['error']> {
-  if (isA(error, ProtocolError)) {
-    const { code, message, data } = error
-    return { code, message, ...(isJson(data, report) && { data }) }
+  const code = isA(error, ProtocolError) ? memberOf(error, 'code') : undefined
+  if (Number.isSafeInteger(code)) {
+    const data = memberOf(error, 'data')
+    return { code: code as number, message: textOf(error), ...(isJson(data, report) && { data }) }
   }
   report(error)
   const isSize = isA(error, TaskTooLargeError)
