@@ -102,10 +102,9 @@ export function createOAuthMiddleware(
   }
 }
 
-function checkPaths(option: string, paths: readonly unknown[]): void {
-  if (!Array.isArray(paths)) throw new TypeError(`"${option}" must be a list of paths, such as ["/healthz"].`)
+function checkPaths(option: string, paths: readonly string[]): void {
   for (const path of paths) {
-    if (typeof path === 'string' && path.startsWith('/')) continue
+    if (path.startsWith('/')) continue
     throw new TypeError(`"${option}" must be a path such as "/mcp", not ${JSON.stringify(path)}.`)
   }
 }

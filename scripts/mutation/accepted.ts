@@ -211,14 +211,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'A part of a message: the option that it names is tested.',
   },
   {
-    file: 'src/auth/gate-options.ts',
-    within: 'checkGateOptions',
-    line: `checkList(\`anonymous.\${kind}\`, anonymous[kind], (name) => typeof name === 'string', 'names')`,
-    original: "'names'",
-    replacement: '""',
-    reason: 'A part of a message: the option that it names is tested.',
-  },
-  {
     file: 'src/auth/identity.ts',
     within: 'toIdentity',
     line: '...(expiry !== undefined && { expiresAt: expiry }),',

@@ -46,34 +46,30 @@ const ANONYMOUS: Names<NonNullable<GateOptions['anonymous']>> = {
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
-/** @throws TypeError naming the option. A string instead of a list would match its substrings. */
+/** For options that were checked by `GATE_OPTIONS`. @throws TypeError naming the option. */
 export function checkGateOptions({ anonymous, ...options }: GateOptions): void {
   checkList('scopes', options.scopes, isScope, 'scopes, each a string without spaces')
   checkList('scopeHints', options.scopeHints, isScope, 'scopes, each a string without spaces')
   checkList('scopesSupported', options.scopesSupported, isScope, 'scopes, each a string without spaces')
   checkList('authorizationServers', options.authorizationServers, isUrl, 'URLs')
   const { resourceName } = options
-  if (resourceName !== undefined && (typeof resourceName !== 'string' || resourceName === ''))
-    throw new TypeError('"resourceName" must be a string.')
-  if (anonymous === undefined) return
-  if (typeof anonymous !== 'object' || anonymous === null || Array.isArray(anonymous)) {
-    throw new TypeError('"anonymous" must be an object with "tools", "prompts" or "resources".')
-  }
+  if (resourceName === '') throw new TypeError('"resourceName" must not be empty.')
   refuseUnknown('"anonymous"', anonymous, ANONYMOUS)
-  for (const kind of ['tools', 'prompts', 'resources'] as const) {
-    checkList(`anonymous.${kind}`, anonymous[kind], (name) => typeof name === 'string', 'names')
-  }
 }
 
-function checkList(option: string, value: unknown, isRight: (item: unknown) => boolean, items: string): void {
-  if (value === undefined || (Array.isArray(value) && value.every(isRight))) return
-  throw new TypeError(`"${option}" must be a list of ${items}.`)
+function checkList(
+  option: string,
+  value: readonly string[] = [],
+  isRight: (item: string) => boolean,
+  items: string,
+): void {
+  if (!value.every(isRight)) throw new TypeError(`"${option}" must be a list of ${items}.`)
 }
 
-function isScope(scope: unknown): boolean {
-  return typeof scope === 'string' && SCOPE.test(scope)
+function isScope(scope: string): boolean {
+  return SCOPE.test(scope)
 }
 
-function isUrl(url: unknown): boolean {
-  return typeof url === 'string' && URL.canParse(url)
+function isUrl(url: string): boolean {
+  return URL.canParse(url)
 }

@@ -11,7 +11,7 @@ import { toGate } from './gate.ts'
 import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
-import { type BoundTokenOptions, checkKindOptions, tokenKindRefusal } from './token-kind.ts'
+import { type BoundTokenOptions, tokenKindRefusal } from './token-kind.ts'
 import { KnownOutageError, type TokenAnswer } from './verifier.ts'
 
 /** Options of `introspection`. */
@@ -136,7 +136,6 @@ function checkOptions(options: Introspector): void {
   }
   if (!isSecureUrl(options.endpoint)) throw new TypeError('introspection needs "endpoint": an https URL.')
   checkAudienceOption('introspection', options.audience)
-  checkKindOptions(options)
 }
 
 function expiryMs(answer: TokenAnswer): number {

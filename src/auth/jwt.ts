@@ -20,7 +20,7 @@ import { toGate } from './gate.ts'
 import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
-import { checkKindOptions, type TokenKindOptions, tokenKindRefusal } from './token-kind.ts'
+import { type TokenKindOptions, tokenKindRefusal } from './token-kind.ts'
 import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
 
 /** Options of `jwt`. */
@@ -129,12 +129,13 @@ export function jwt(options: JwtOptions): Auth {
   return toGate(verifier, options)
 }
 
-function checkOptions({ issuer, audience, algorithms = [], jwksUri, ...kind }: JwtOptions): void {
+function checkOptions({ issuer, audience, algorithms = [], jwksUri, tokenTypes }: JwtOptions): void {
   if (!isSecureUrl(issuer)) throw new TypeError('jwt needs "issuer": an https URL.')
   if (jwksUri !== undefined && !isSecureUrl(jwksUri))
     throw new TypeError('"jwksUri" of jwt must be an https URL.')
   checkAudienceOption('jwt', audience)
-  checkKindOptions(kind)
+  if (tokenTypes?.includes(''))
+    throw new TypeError('"tokenTypes" must be a list of non-empty strings, such as ["JWT"].')
   const weak = algorithms.find((algorithm) => !ASYMMETRIC.includes(algorithm))
   if (weak !== undefined)
     throw new TypeError(`jwt does not accept ${weak}: pass any of ${ASYMMETRIC.join(', ')}.`)

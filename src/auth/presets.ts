@@ -5,7 +5,6 @@ import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { isSecureUrl } from './issuer.ts'
 import { JWT_OPTIONS, type JwtOptions, jwt } from './jwt.ts'
-import { checkKindOptions } from './token-kind.ts'
 
 /** The options that every preset has besides its own. */
 export type PresetOptions = Omit<JwtOptions, 'issuer' | 'jwksUri' | 'audienceClaim' | 'check' | 'header'>
@@ -131,7 +130,6 @@ export function entra(given: PresetOptions & { tenantId: string }): Auth {
 
 /** These providers issue access tokens with `typ: JWT` or without one, some only by default. */
 function plainJwt(options: JwtOptions): Auth {
-  checkKindOptions(options)
   return jwt({ ...options, tokenTypes: ['JWT', ...(options.tokenTypes ?? [])] })
 }
 

@@ -41,14 +41,6 @@ const FOREIGN_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events']
 
 const MAX_SHOWN_CHARACTERS = 40
 
-/** @throws TypeError naming the option. */
-export function checkKindOptions({ tokenTypes }: TokenKindOptions): void {
-  const isList = (value: unknown): boolean =>
-    Array.isArray(value) && value.every((type) => typeof type === 'string' && type !== '')
-  if (tokenTypes !== undefined && !isList(tokenTypes))
-    throw new TypeError('"tokenTypes" must be a list of non-empty strings, such as ["JWT"].')
-}
-
 /** Why a verified token is refused: it is not an access token, or is bound to a key. The `cause`, for the log, says what arrived and what to set. */
 export function tokenKindRefusal(token: Token, options: TokenKindOptions): InvalidTokenError | undefined {
   const { allowBoundTokens = false, tokenTypes = [] } = options

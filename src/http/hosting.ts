@@ -175,18 +175,15 @@ export const HOSTING_OPTIONS: Names<HostingConfig> = {
 /** An invalid entry would never match, so that every request would be refused. */
 function checkList(
   option: string,
-  entries: readonly string[] | undefined,
+  entries: readonly string[] = [],
   example: string,
   toCorrect: (entry: string) => string | undefined,
 ): void {
-  if (entries === undefined) return
-  if (!Array.isArray(entries)) throw new TypeError(`"http.${option}" must be a list, such as ["${example}"].`)
-  for (const entry of entries as readonly unknown[]) {
+  for (const entry of entries) {
     if (entry === '*' && option === 'allowedOrigins') continue
     // Wildcards are not supported.
-    const isPlain = typeof entry === 'string' && !entry.includes('*')
-    const correct = isPlain ? toCorrect(entry) : undefined
-    if (correct !== undefined && correct === entry) continue
+    const correct = entry.includes('*') ? undefined : toCorrect(entry)
+    if (correct === entry) continue
     const remedy = correct === undefined ? `write it like ${example}` : `write "${correct}"`
     throw new TypeError(
       `"http.${option}" contains ${JSON.stringify(entry)}, which no request can match: ${remedy}.`,
