@@ -67,6 +67,7 @@ export function spellingsOf(uri: string, isMarked = false): readonly string[] | 
   const join = (...names: readonly string[]): string => [scheme, ...names].join('/')
   const forms = new Set([join(...namesIn(rest))])
   const [, host = ''] = /^[/\\]{2}([^/\\]+)/.exec(rest) ?? []
+  const beginnings = [[], namesIn(host)]
   const places = absolutePlaces(scheme, rest, isMarked)
   if (places.length > MAX_PATHS) return undefined
   let count = 0
@@ -76,13 +77,14 @@ export function spellingsOf(uri: string, isMarked = false): readonly string[] | 
     if (count > MAX_NAMES) return undefined
     const [, folders = '', lead = ''] = /^(.*[/\\])?(.*)$/s.exec(rest.slice(0, start)) ?? []
     const before = namesIn(folders)
-    const beginnings = [[], namesIn(host)]
-    for (const [index] of names.entries()) {
-      const [name = '', ...others] = names.slice(index)
+    const within = [...before, ...namesIn(lead)]
+    const joined = plain(lead)
+    for (const [index, name] of names.entries()) {
+      const others = names.slice(index + 1)
       if (index === 0 || (index === 1 && prefix !== ''))
         for (const beginning of beginnings) forms.add(join(...beginning, name, ...others))
-      forms.add(join(...before, ...namesIn(lead), name, ...others))
-      forms.add(join(...before, plain(lead) + name, ...others))
+      forms.add(join(...within, name, ...others))
+      forms.add(join(...before, joined + name, ...others))
     }
   }
   return [...forms]

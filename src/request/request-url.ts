@@ -14,7 +14,11 @@ export function hasUrl(request: Request): boolean {
 
 /** The path of a request, for a log. Empty if its URL cannot be read. */
 export function pathOf(request: Request): string {
-  return hasUrl(request) ? new URL(request.url).pathname : ''
+  try {
+    return new URL(request.url).pathname
+  } catch {
+    return ''
+  }
 }
 
 /** A Request with these methods cannot be made (Fetch standard, "forbidden method"), but a runtime may pass one on. */

@@ -2,6 +2,7 @@
 import type { CompiledResources, ResourceConfig } from '../definition/resource.ts'
 import { foldUri, MARK, spellingsOf, withoutQuery } from '../definition/uri.ts'
 import { compileUriPattern, type UriPattern } from '../definition/uri-pattern.ts'
+import type { UriTemplate } from '../definition/uri-template.ts'
 import type { Guarded } from './access.ts'
 
 /** What serves a URI. */
@@ -9,6 +10,8 @@ export interface Found {
   /** Undefined if the resource callbacks answer. */
   readonly config?: ResourceConfig
   readonly variables: Record<string, string>
+  /** That of the config, if it has one. */
+  readonly template?: UriTemplate
 }
 
 /** The guards of the resources by the canonical form of their URIs. */
@@ -33,14 +36,13 @@ const MAX_LOOKED_AT = 200
 export function* guardsOf(
   resources: CompiledResources,
   uri: string,
-  { config }: Found,
+  { config, template }: Found,
   allows: (item: Guarded) => boolean,
 ): Generator<Guarded> {
   if (config !== undefined && 'uri' in config) return yield guardedBy(uri, config)
   yield guardedBy(config?.uriTemplate ?? uri, config)
   const { all, fixed, templates } = guardsFor(resources)
   if (all.length <= MAX_LOOKED_AT && all.every(allows)) return
-  const { template } = resources.templates.find((one) => one.config === config) ?? {}
   const forms = template ? spellingsOf(template.withMarks(uri, MARK), true) : spellingsOf(uri)
   if (forms === undefined) return yield* all
   for (const form of forms) {

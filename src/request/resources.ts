@@ -81,8 +81,15 @@ export function acknowledgeSubscription(params: Params): MethodResult {
 
 /** Whether a caller may be notified of changes of `uri`: only if a resource answers it and the caller may use that resource. */
 export function mayRead(resources: CompiledResources, access: Access | undefined, uri: string): boolean {
-  if (access === undefined) return true
-  const found = findResource(resources, uri)
+  return access === undefined || mayUse(resources, access, uri, findResource(resources, uri))
+}
+
+function mayUse(
+  resources: CompiledResources,
+  access: Access,
+  uri: string,
+  found: Found | undefined,
+): boolean {
   if (found === undefined) return false
   const allows = (item: Guarded): boolean => access.allows(item)
   for (const item of guardsOf(resources, uri, found, allows)) if (!allows(item)) return false
@@ -103,8 +110,9 @@ export function subscribable(
   const ask = async (): Promise<string[]> => {
     const allowed: string[] = []
     for (const uri of uris) {
-      if (!mayRead(resources, access, uri)) continue
-      const { config, variables = {} } = findResource(resources, uri) ?? {}
+      const found = findResource(resources, uri)
+      if (access !== undefined && !mayUse(resources, access, uri, found)) continue
+      const { config, variables = {} } = found ?? {}
       const asked = config ?? resources.callbacks
       // One after another: each may be a query, and a client names up to a thousand.
       if (!asked?.canSubscribe || (await asked.canSubscribe({ uri, variables }, context)) === true)
@@ -149,7 +157,7 @@ export function findResource(
   if (declared !== undefined) return { config: declared, variables: {} }
   for (const { template, config } of templates) {
     const variables = template.match(uri)
-    if (variables !== undefined) return { config, variables }
+    if (variables !== undefined) return { config, variables, template }
   }
   return callbacks && { variables: {} }
 }

@@ -218,7 +218,7 @@ export function visibleTo(
   const visible = items.filter((item) => {
     const name = String(item?.[key])
     return kind === 'resource'
-      ? mayUse(name, access, keysOf(scopes))
+      ? mayUse(name, access, keysFor(name, keysOf(scopes)))
       : access.allows(guarded(kind, name, scopes))
   })
   return { ...(result as object), [member]: visible, ...('cacheScope' in (result as object) && PRIVATE) }
@@ -230,7 +230,8 @@ const PRIVATE = { cacheScope: 'private' }
 function checkUri(uri: string, written: string, access: Access, scopes: GuardedNames | undefined): void {
   if (uri.length > MAX_URI_LENGTH) throw invalidParams(`A URI may have at most ${MAX_URI_LENGTH} characters.`)
   const keys = keysOf(scopes)
-  if (!mayUse(uri, access, keys)) throw access.refusal(resource(uri, keysFor(uri, keys)))
+  const needed = keysFor(uri, keys)
+  if (!mayUse(uri, access, needed)) throw access.refusal(resource(uri, needed))
   if (!access.isAnonymous && keys.length === 0) return
   const isNamed =
     keys.some(({ key }) => key === uri) || (access.isAnonymous && access.allows(resource(uri, [])))
@@ -249,8 +250,7 @@ function checkOpened(uri: string, access: Access, keys: readonly ResourceKey[]):
   if (!keys.some(({ key }) => key === uri)) throw access.refusal(resource(uri, []))
 }
 
-function mayUse(uri: string, access: Access, keys: readonly ResourceKey[]): boolean {
-  const needed = keysFor(uri, keys)
+function mayUse(uri: string, access: Access, needed: readonly ResourceKey[]): boolean {
   if (access.allows(resource(uri, needed))) return true
   // An anonymous subset may name a template, but does not open URIs that another key protects.
   return (

@@ -2,7 +2,7 @@
  * The keys for scopes of resources: URIs and URI templates. How the server itself interprets its templates is unknown, so a key protects
  * URIs generously and opens them strictly.
  */
-import { spellingsOf } from '../definition/uri.ts'
+import { spellingsOf, withoutQuery } from '../definition/uri.ts'
 import { compileUriPattern } from '../definition/uri-pattern.ts'
 import { compileUriTemplate } from '../definition/uri-template.ts'
 
@@ -19,12 +19,13 @@ export interface ResourceKey {
 export interface SpelledUri {
   /** In lower case. */
   readonly written: string
-  /** Undefined for a URI that may be a spelling of any other. */
-  readonly forms: readonly string[] | undefined
+  /** Each also without its query. Undefined for a URI that may be a spelling of any other. */
+  readonly forms: readonly (readonly [form: string, bare: string])[] | undefined
 }
 
 export function spelled(uri: string): SpelledUri {
-  return { written: uri.toLowerCase(), forms: spellingsOf(uri) }
+  const forms = spellingsOf(uri)?.map((form) => [form, withoutQuery(form)] as const)
+  return { written: uri.toLowerCase(), forms }
 }
 
 /** @throws TypeError for an invalid template, and for a key that cannot be compared with other URIs. */
@@ -40,7 +41,9 @@ export function toResourceKey(key: string, scopes: readonly string[]): ResourceK
     key,
     scopes,
     covers: ({ written, forms }) =>
-      forms === undefined || pattern.coversWritten(written) || forms.some((form) => pattern.covers(form)),
+      forms === undefined ||
+      pattern.coversWritten(written) ||
+      forms.some(([form, bare]) => pattern.covers(form, bare)),
     opens: (uri) => template?.match(uri) !== undefined,
   }
 }
