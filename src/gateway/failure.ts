@@ -1,11 +1,13 @@
 /** The error of a server behind for its caller: the server's name and a code. Only the operator sees addresses and causes. */
 
 import { mayVisit } from '../client/allowed-urls.ts'
-import type { MCPClientError, MCPClientErrorCode } from '../client/errors.ts'
+import { MCPClientError, type MCPClientErrorCode } from '../client/errors.ts'
 import { printable } from '../client/printable.ts'
 import type { CallToolResult, Meta } from '../definition/content.ts'
 import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import type { Context } from '../request/context.ts'
+import type { ReportError } from '../request/options.ts'
 
 /** The key of `_meta`, and of `data` in an error, that says which server failed. */
 export const FAILED = 'mayfly/upstream'
@@ -45,8 +47,21 @@ export function toCallerResult(error: ProtocolError): CallToolResult {
   return { content: [{ type: 'text', text: error.message }], isError: true, _meta: error.data as Meta }
 }
 
+/** What a call is ended with, after this error while its server was asked. Reports the server's faults. */
+export function toCallEnd(
+  thrown: unknown,
+  upstream: { readonly name: string; readonly url: URL | undefined },
+  { signal, requestId }: Context,
+  reportError: ReportError,
+): unknown {
+  if (signal.aborted) return signal.reason
+  if (!isA(thrown, MCPClientError)) return thrown
+  if (isFault(thrown)) reportError(thrown, { gateway: upstream.name, requestId })
+  return toCallerError(upstream, thrown)
+}
+
 /** Whether the operator gets a report: not for a call that its caller ended, and not for a refusal. */
-export function isFault(error: MCPClientError): boolean {
+function isFault(error: MCPClientError): boolean {
   return error.code !== 'ABORTED' && findRefusal(error) === undefined
 }
 

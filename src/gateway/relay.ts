@@ -1,13 +1,11 @@
 /** Passes one request on to a server behind, with the credentials of its caller: questions, progress, log messages and its end pass through. */
 import type { Client, ClientCapabilities, PriorDiscovery, RequestOptions } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../client/config.ts'
-import { MCPClientError } from '../client/errors.ts'
 import type { ServerLogEntry } from '../client/server-log-entry.ts'
-import { isA } from '../definition/error-text.ts'
 import { type InputRequired, isInputRequired } from '../definition/input-required.ts'
 import type { Context } from '../request/context.ts'
 import type { ReportError } from '../request/options.ts'
-import { FAILED, isFault, toCallerError } from './failure.ts'
+import { FAILED, toCallEnd } from './failure.ts'
 import type { GatewayHttpServer } from './options.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -94,10 +92,7 @@ export async function relay<Result extends object>(
       context.waitUntil(close())
     }
   } catch (error) {
-    if (context.signal.aborted) throw context.signal.reason
-    if (!isA(error, MCPClientError)) throw error
-    if (isFault(error)) reportError(error, { gateway: upstream.name, requestId: context.requestId })
-    throw toCallerError(upstream, error)
+    throw toCallEnd(error, upstream, context, reportError)
   }
 }
 

@@ -5,10 +5,8 @@
 import type { PriorDiscovery } from '@modelcontextprotocol/client'
 import { mayVisit } from '../client/allowed-urls.ts'
 import type { Connection } from '../client/connection.ts'
-import { MCPClientError } from '../client/errors.ts'
 import type { DetailedTask, Task, TaskInputRequest } from '../client/task.ts'
 import { cancelTask, getTask, updateTask } from '../client/task-requests.ts'
-import { isA } from '../definition/error-text.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { Binding, Seal } from '../interaction/seal.ts'
@@ -20,7 +18,7 @@ import { objectParam, type Params, stringParam } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
 import type { RequestScope } from '../request/request-server.ts'
 import type { TaskMethod } from '../request/task-method.ts'
-import { isFault, toCallerError, toCallerText } from './failure.ts'
+import { toCallEnd, toCallerText } from './failure.ts'
 import { capabilitiesFor, withoutProtocol } from './relay.ts'
 import { guardOfUnknown } from './scopes.ts'
 import type { Upstream } from './upstream.ts'
@@ -119,10 +117,7 @@ export function createTaskMethod(
         context.waitUntil(close())
       }
     } catch (error) {
-      if (context.signal.aborted) throw context.signal.reason
-      if (!isA(error, MCPClientError)) throw error
-      if (isFault(error)) reportError(error, { gateway: upstream.name, requestId: context.requestId })
-      throw toCallerError(upstream, error)
+      throw toCallEnd(error, upstream, context, reportError)
     }
   }
   return { run }
