@@ -8,7 +8,6 @@ import type { Connection } from '../client/connection.ts'
 import type { DetailedTask, Task, TaskInputRequest } from '../client/task.ts'
 import { cancelTask, getTask, updateTask } from '../client/task-requests.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
-import { invalidParams } from '../definition/protocol-error.ts'
 import type { Binding, Seal } from '../interaction/seal.ts'
 import type { Context } from '../request/context.ts'
 import { requireDeclared } from '../request/declared-tasks.ts'
@@ -17,7 +16,7 @@ import { type MethodResult, StartedTask, toMethodResult } from '../request/metho
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
 import type { RequestScope } from '../request/request-server.ts'
-import type { TaskMethod } from '../request/task-method.ts'
+import { type TaskMethod, unknownTask } from '../request/task-method.ts'
 import { toCallEnd, toCallerText } from './failure.ts'
 import { capabilitiesFor, withoutProtocol } from './relay.ts'
 import { guardOfUnknown } from './scopes.ts'
@@ -142,13 +141,6 @@ function requireTool(scope: RequestScope, name: string, upstream: Upstream): voi
   const guard = tool === undefined ? guardOfUnknown(upstream, [item], scope.context) : tool.source
   if (guard === undefined) throw unknownTask()
   scope.requireAccess({ kind: 'tool', name, scopes: guard.scopes })
-}
-
-/** As for a task of this server, and the same for every reason. */
-function unknownTask() {
-  return invalidParams(
-    'Unknown task: the id is wrong, or its ttlMs is over: then a task is deleted, even while it waits.',
-  )
 }
 
 function forCaller(task: DetailedTask, taskId: string, { url }: Upstream, context: Context): object {

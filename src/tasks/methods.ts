@@ -7,10 +7,10 @@ import { invalidParams } from '../definition/protocol-error.ts'
 import type { Access } from '../request/access.ts'
 import { requireDeclared } from '../request/declared-tasks.ts'
 import { type MethodResult, toMethodResult } from '../request/method-result.ts'
-import { type Params, stringParam } from '../request/params.ts'
+import { objectParam, type Params, stringParam } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
 import type { RequestScope } from '../request/request-server.ts'
-import type { TaskMethod } from '../request/task-method.ts'
+import { type TaskMethod, unknownTask } from '../request/task-method.ts'
 import { cancelled } from './changes.ts'
 import { answered, asInboxError, InboxError } from './inbox.ts'
 import { describeDetails, type Task } from './record.ts'
@@ -36,13 +36,11 @@ export function createMethods(runs: TaskRuns): ReadonlyMap<string, TaskMethod> {
 
   const update = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
     const task = await find(scope, params)
-    const { inputResponses } = params
-    if (inputResponses === null || typeof inputResponses !== 'object' || Array.isArray(inputResponses))
-      throw invalidParams('Invalid params: "inputResponses" must be an object.')
-    const next = await takeAnswers(runs, task, inputResponses as Params).catch((error: unknown) => {
+    const inputResponses = objectParam(params, 'inputResponses')
+    const next = await takeAnswers(runs, task, inputResponses).catch((error: unknown) => {
       throw isA(error, InboxError) ? invalidParams(error.message) : error
     })
-    if (next === undefined) throw notFound()
+    if (next === undefined) throw unknownTask()
     runs.kick(next, scope.context)
     return { members: NO_MEMBERS }
   }
@@ -66,7 +64,7 @@ export function createMethods(runs: TaskRuns): ReadonlyMap<string, TaskMethod> {
 export async function readOwn(runs: TaskRuns, taskId: string, principal: string): Promise<Task> {
   const task = await runs.records.read(taskId)
   if (task === undefined || task.record.principal !== principal || runs.isForeign(task.server))
-    throw notFound()
+    throw unknownTask()
   return task
 }
 
@@ -88,10 +86,4 @@ export function mayUse({ options }: TaskRuns, { record }: Task, access: Access |
   const tool = options().definition.tools.get(record.tool)
   if (access === undefined || tool === undefined) return true
   return access.allows({ kind: 'tool', name: record.tool, scopes: tool.source.scopes })
-}
-
-function notFound() {
-  return invalidParams(
-    'Unknown task: the id is wrong, or its ttlMs is over: then a task is deleted, even while it waits.',
-  )
 }
