@@ -1,5 +1,4 @@
 /** One server behind: its connections, each with the credentials of one caller, and its lists. */
-
 import type {
   ClientCapabilities,
   PriorDiscovery,
@@ -18,6 +17,7 @@ import { isObject, isPlain } from '../definition/is-object.ts'
 import { printError } from '../definition/print-error.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Tool } from '../definition/tool.ts'
+import { utf8Length } from '../definition/utf8.ts'
 import type { GatewayCaller } from '../request/gateway-support.ts'
 import type { Sized } from './list-cache.ts'
 import { type GatewayOptions, type GatewayServer, toConfig } from './options.ts'
@@ -195,7 +195,7 @@ export class Upstream {
       previous !== undefined &&
       isEqual(previous.capabilities, capabilities) &&
       KINDS.every((kind) => isEqual(previous[kind], items[kind]))
-    const { byteLength: bytes } = new TextEncoder().encode(JSON.stringify([items, capabilities, prior]))
+    const bytes = utf8Length(JSON.stringify([items, capabilities, prior]))
     const version = isSame ? previous.version : crypto.randomUUID()
     return { ...items, capabilities, prior, version, bytes, owner }
   }

@@ -1,6 +1,6 @@
 /** The size limit of a buffered response. The platform would replace a larger one with its own error. */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { bytesOver } from '../definition/utf8.ts'
+import { bytesOver, utf8Length } from '../definition/utf8.ts'
 import { errorMessage, type RpcId } from './json-rpc.ts'
 
 /** The message, or, if it is larger than `maxBytes`, the error that is sent instead. */
@@ -27,9 +27,13 @@ export function batchWithinLimit(parts: readonly Part[], maxBytes = Number.POSIT
   const refuse = (id?: RpcId): string =>
     tooLarge(id, `The answers to this batch have ${bytes}`, bytes, maxBytes, 'send this request alone')
   const sent = parts.map(({ id }) => refuse(id))
-  let room = maxBytes - sizeOf(arrayOf(sent))
+  let room = maxBytes - utf8Length(arrayOf(sent))
   if (room < 0) return refuse()
-  const bySize = parts.map(({ message }, at) => ({ at, message, more: sizeOf(message) - sizeOf(sent[at]!) }))
+  const bySize = parts.map(({ message }, at) => ({
+    at,
+    message,
+    more: utf8Length(message) - utf8Length(sent[at]!),
+  }))
   for (const { at, message, more } of bySize.sort((a, b) => a.more - b.more)) {
     if (more > room) break
     room -= more
@@ -57,8 +61,4 @@ function tooLarge(
 
 function arrayOf(messages: readonly string[]): string {
   return `[${messages.join(',')}]`
-}
-
-function sizeOf(text: string): number {
-  return new TextEncoder().encode(text).byteLength
 }

@@ -2,6 +2,7 @@
  * Vectorize, by its bindings: one for each index.
  */
 import type { Names } from '../../definition/unknown-option.ts'
+import { bytesOver, utf8Length } from '../../definition/utf8.ts'
 import { checkedStore, QUERY_OPTIONS } from '../checked-store.ts'
 import type { Condition, Leaf, Scalar } from '../filter.ts'
 import {
@@ -163,7 +164,7 @@ function toVectorizeFilter(condition: Condition): object {
     fields.set(leaf.field, { ...given, [`$${leaf.op}`]: 'values' in leaf ? leaf.values : leaf.value })
   }
   const filter = Object.fromEntries(fields)
-  if (new TextEncoder().encode(JSON.stringify(filter)).length >= MAX_FILTER_BYTES)
+  if (utf8Length(JSON.stringify(filter)) >= MAX_FILTER_BYTES)
     throw unsupported('Vectorize', `more than ${MAX_FILTER_BYTES} bytes`)
   return filter
 }
@@ -175,6 +176,6 @@ function flatten(condition: Condition): Leaf[] {
 }
 
 function checkText(value: Scalar): void {
-  if (typeof value === 'string' && new TextEncoder().encode(value).length > MAX_TEXT_BYTES)
+  if (typeof value === 'string' && bytesOver(value, MAX_TEXT_BYTES) !== undefined)
     throw unsupported('Vectorize', `a string of more than ${MAX_TEXT_BYTES} bytes`)
 }
