@@ -105,26 +105,19 @@ function canAskLive(context: Context): boolean {
 
 const canElicit = (context: Context): boolean => context.can('elicitation.form').available
 
-type Asks = RelayOptions & { readonly canAskLive: boolean }
+type Asks = Pick<RelayOptions, 'prior' | 'mayRerun'> & { readonly canAskLive: boolean }
 
-const mayAsk = ({ canAskLive, mayRerun }: Pick<Asks, 'canAskLive' | 'mayRerun'>): boolean =>
-  canAskLive || mayRerun
+const mayAsk = ({ canAskLive, mayRerun }: Asks): boolean => canAskLive || mayRerun
 
-const isLegacy = ({ prior }: Pick<RelayOptions, 'prior'>): boolean => prior?.kind === 'legacy'
+const isLegacy = ({ prior }: Pick<Asks, 'prior'>): boolean => prior?.kind === 'legacy'
 
 /** What the server is told about its client: what the caller's own client declared, since that one answers. */
-export function capabilitiesFor(
-  context: Context,
-  asks: Pick<Asks, 'prior' | 'canAskLive' | 'mayRerun'>,
-): ClientCapabilities {
+export function capabilitiesFor(context: Context, asks: Asks): ClientCapabilities {
   // The official types of capabilities allow only JSON, which these have been parsed from.
   return declaredFor(context, asks) as ClientCapabilities
 }
 
-function declaredFor(
-  context: Context,
-  asks: Pick<Asks, 'prior' | 'canAskLive' | 'mayRerun'>,
-): Context['clientCapabilities'] {
+function declaredFor(context: Context, asks: Asks): Context['clientCapabilities'] {
   const { clientCapabilities, era } = context
   const { elicitation, sampling, roots } = clientCapabilities
   if (isLegacy(asks))
