@@ -1,6 +1,7 @@
 /** Passes the changes of the servers behind on to one stream of this server. */
 import type { Heard } from '../client/changes.ts'
 import type { ListKind } from '../client/subscription-filter.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Credentials, Lists, Upstream } from './upstream.ts'
 
@@ -40,12 +41,8 @@ export async function followServers(
     // What has changed before was missed.
     return { end, begun: begun.then(() => isLate && onHeard(undefined)) }
   })
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, WAIT_MS)
-  })
-  await Promise.race([Promise.all(ends.map(({ begun }) => begun)), late])
-  clearTimeout(timer)
+  const begun = Promise.all(ends.map((one) => one.begun))
+  await withTimeout(begun, WAIT_MS, 'servers').catch(() => {})
   isLate = true
   return () => Promise.all(ends.map(({ end }) => end()))
 }
