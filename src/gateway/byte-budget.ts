@@ -12,8 +12,8 @@ export interface Budget {
   keep(key: Forget, bytes: number, owner: string | undefined): boolean
   /** Called for each use. */
   touch(key: Forget): void
-  /** No longer counts it. */
-  drop(key: Forget): void
+  /** Calls it, and no longer counts it. */
+  forget(key: Forget): void
 }
 
 interface Kept {
@@ -45,17 +45,21 @@ export function createBudget(maxBytes: number): Budget {
     count(found, -1)
   }
 
+  const forget = (key: Forget): void => {
+    drop(key)
+    key()
+  }
+
   const forgetOldest = (owner: string | undefined): void => {
     for (const [key, one] of kept) {
       if (owner !== undefined && one.owner !== owner) continue
-      drop(key)
-      key()
+      forget(key)
       return
     }
   }
 
   return {
-    drop,
+    forget,
     touch(key) {
       const found = kept.get(key)
       if (found === undefined) return

@@ -222,10 +222,7 @@ class Gateway implements GatewaySupport {
     if (!this.#budget.keep(forget, bytes, owner)) return definition
     ofOwn.set(key, { definition, forget })
     const [oldest] = ofOwn.values()
-    if (ofOwn.size > MAX_DEFINITIONS && oldest !== undefined) {
-      this.#budget.drop(oldest.forget)
-      oldest.forget()
-    }
+    if (ofOwn.size > MAX_DEFINITIONS && oldest !== undefined) this.#budget.forget(oldest.forget)
     return definition
   }
 

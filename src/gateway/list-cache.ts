@@ -131,10 +131,8 @@ export class ListCache<Value extends Sized> {
     this.#entries.set(key, entry)
     this.#options.budget.touch(entry.forget)
     const [oldest] = this.#entries.values()
-    if (this.#entries.size > this.#options.maxEntries && oldest !== undefined) {
-      this.#options.budget.drop(oldest.forget)
-      oldest.forget()
-    }
+    if (this.#entries.size > this.#options.maxEntries && oldest !== undefined)
+      this.#options.budget.forget(oldest.forget)
     return entry
   }
 

@@ -79,7 +79,7 @@ describe('lists that are kept for callers', () => {
   })
 })
 
-it('a budget counts what it keeps, whatever is kept, used, replaced and dropped', () => {
+it('a budget counts what it keeps, whatever is kept, used, replaced and forgotten', () => {
   let seed = 7
   const random = (below: number): number => {
     seed = (seed * 16_807) % 2_147_483_647
@@ -96,10 +96,8 @@ it('a budget counts what it keeps, whatever is kept, used, replaced and dropped'
     const key = keys[random(keys.length)]!
     const [bytes, owner] = [random(700), owners[random(4)]]
     const action = random(8)
-    if (action === 0) {
-      budget.drop(key)
-      kept.delete(key)
-    } else if (action === 1) budget.touch(key)
+    if (action === 0) budget.forget(key)
+    else if (action === 1) budget.touch(key)
     else if (budget.keep(key, bytes, owner)) kept.set(key, { bytes, owner })
     else kept.delete(key)
     const sum = (of: string | undefined): number =>
