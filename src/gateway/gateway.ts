@@ -3,7 +3,7 @@ import type { Definition } from '../definition/compile.ts'
 import { warn } from '../definition/json-line.ts'
 import { present } from '../definition/present.ts'
 import type { ChangeEvent } from '../events/bus.ts'
-import type { Key } from '../events/coalesced-changes.ts'
+import { type Key, keyOf } from '../events/coalesced-changes.ts'
 import type { Feed } from '../events/feed.ts'
 import type { GatewayHost, GatewayMessage, GatewaySupport } from '../request/gateway-support.ts'
 import type { Params } from '../request/params.ts'
@@ -21,7 +21,6 @@ import { DEFAULTS, type Lists, Upstream } from './upstream.ts'
 
 /** Milliseconds before the platform's deadline at which no more lists are awaited. */
 const MARGIN_MS = 1000
-/** In the order of `FLAGS`. */
 const LISTS = ['tools', 'prompts', 'resources'] as const
 /** Maximum merged definitions that are kept. */
 const MAX_DEFINITIONS = 100
@@ -140,12 +139,9 @@ class Gateway implements GatewaySupport {
     host: GatewayHost,
   ): Promise<FollowedServer[]> {
     const keys = [...wanted]
-    const lists = LISTS.filter((_kind, index) => keys.includes(index))
-    const uris = new Map<Upstream, string[]>()
-    for (const uri of keys) {
-      const upstream = typeof uri === 'string' ? serverOf(definition, uri) : undefined
-      if (upstream !== undefined) uris.set(upstream, [...(uris.get(upstream) ?? []), uri as string])
-    }
+    const lists = LISTS.filter((kind) => keys.includes(keyOf({ type: `${kind}ListChanged` })))
+    const uris = keys.filter((key) => typeof key === 'string')
+    const owned = uris.map((uri) => ({ uri, owner: serverOf(definition, uri) }))
     const found = await Promise.all(
       this.#upstreams.map(async (upstream): Promise<FollowedServer[]> => {
         const report = (error: unknown): void => host.reportError(error, { gateway: upstream.name })
@@ -154,7 +150,7 @@ class Gateway implements GatewaySupport {
         const credentials = await upstream.credentialsOf(message.caller).catch(report)
         if (!credentials) return []
         const kinds = lists.filter((kind) => known.capabilities[kind]?.listChanged === true)
-        const own = uris.get(upstream) ?? []
+        const own = owned.filter(({ owner }) => owner === upstream).map(({ uri }) => uri)
         const expire = (): void => this.#lists.get(upstream)!.expire(credentials.key)
         if (kinds.length + own.length === 0) return []
         return [{ upstream, credentials, lists: known, kinds, uris: own, expire, report }]
