@@ -8,6 +8,7 @@ import {
   type McpSubscription,
   ProtocolError,
   type RequestOptions,
+  type SubscriptionFilter,
 } from '@modelcontextprotocol/client'
 import { backoffMs } from '../definition/backoff.ts'
 import { isA } from '../definition/error-text.ts'
@@ -35,6 +36,12 @@ export interface Followed {
 /** A changed list or resource; undefined if changes may have been missed. */
 export type Heard = ListKind | ResourceUpdate | undefined
 
+interface Follower {
+  readonly kinds: ReadonlySet<ListKind>
+  readonly uris: ReadonlySet<string>
+  readonly listener: (heard: Heard) => void
+}
+
 interface Stream {
   readonly client: Client
   readonly filter: string
@@ -58,9 +65,7 @@ export class Changes {
   readonly #onUpdated = new Set<(update: ResourceUpdate) => void>()
   readonly #onListChanged = new Map<ListKind, Set<() => void>>()
   readonly #uris = new Set<string>()
-  /** How many followers want the changes of a URI. */
-  readonly #followed = new Map<string, number>()
-  readonly #onMissed = new Set<() => void>()
+  readonly #followers = new Set<Follower>()
   /** Whether it is content with what the server offers. */
   #isFollowing = false
   /** The URIs that legacy servers were subscribed to, by connection. */
@@ -86,20 +91,16 @@ export class Changes {
 
   /** @throws MCPClientError `UNSUPPORTED` if the server does not notify about this list. */
   async onListChanged(kind: ListKind, listener: () => void): Promise<() => void> {
-    const remove = this.#hear(kind, listener)
-    await this.#apply(remove)
-    return remove
-  }
-
-  #hear(kind: ListKind, listener: () => void): () => void {
     const listeners = this.#onListChanged.get(kind) ?? new Set()
     this.#onListChanged.set(kind, listeners)
     const entry = (): void => listener()
     listeners.add(entry)
-    return () => {
+    const remove = (): void => {
       listeners.delete(entry)
       if (listeners.size === 0) this.#onListChanged.delete(kind)
     }
+    await this.#apply(remove)
+    return remove
   }
 
   /**
@@ -111,26 +112,12 @@ export class Changes {
   ): { begun: Promise<void>; end(): Promise<void> } {
     this.#isFollowing = true
     this.#isEstablished = true
-    const own = new Set(uris)
-    const missed = (): void => listener(undefined)
-    this.#onMissed.add(missed)
-    const removals = [
-      this.onUpdated((update) => {
-        if (own.has(update.uri)) listener(update)
-      }),
-      ...kinds.map((kind) => this.#hear(kind, () => listener(kind))),
-      () => this.#onMissed.delete(missed),
-    ]
-    for (const uri of own) this.#followed.set(uri, (this.#followed.get(uri) ?? 0) + 1)
+    const follower: Follower = { kinds: new Set(kinds), uris: new Set(uris), listener }
+    this.#followers.add(follower)
     return {
       begun: this.#request().catch((error: unknown) => this.#onFailure(error)),
       end: async () => {
-        for (const remove of removals) remove()
-        for (const uri of own) {
-          const others = this.#followed.get(uri)! - 1
-          if (others > 0) this.#followed.set(uri, others)
-          else this.#followed.delete(uri)
-        }
+        this.#followers.delete(follower)
         if (!this.#isStopped) await this.#request().catch(() => {})
       },
     }
@@ -150,13 +137,15 @@ export class Changes {
   /** Registers handlers before the client connects. */
   attach(client: Client): void {
     this.#attachedAt = Date.now()
-    client.setNotificationHandler('notifications/resources/updated', ({ params: { uri } }) =>
-      this.#tell(this.#onUpdated, { uri }),
-    )
+    client.setNotificationHandler('notifications/resources/updated', ({ params: { uri } }) => {
+      this.#tell(this.#onUpdated, { uri })
+      this.#tellFollowers({ uri }, ({ uris }) => uris.has(uri))
+    })
     for (const kind of ['tools', 'prompts', 'resources'] as const) {
-      client.setNotificationHandler(LIST_CHANGED[kind], () =>
-        this.#tell(this.#onListChanged.get(kind) ?? [], undefined),
-      )
+      client.setNotificationHandler(LIST_CHANGED[kind], () => {
+        this.#tell(this.#onListChanged.get(kind) ?? [], undefined)
+        this.#tellFollowers(kind, ({ kinds }) => kinds.has(kind))
+      })
     }
   }
 
@@ -202,7 +191,7 @@ export class Changes {
   }
 
   async #listen(client: Client, options: RequestOptions): Promise<void> {
-    const wanted = offeredOf(client.getServerCapabilities(), this.#kinds(), this.#wantedUris())
+    const wanted = this.#offeredBy(client)
     const filter = JSON.stringify(wanted)
     const before = this.#stream
     if (before?.client === client && before.filter === filter) return
@@ -230,9 +219,8 @@ export class Changes {
   async #tellServer(client: Client, options: RequestOptions): Promise<void> {
     const told = this.#subscribed.get(client) ?? new Set()
     this.#subscribed.set(client, told)
-    const uris = this.#wantedUris()
-    const isOffered = client.getServerCapabilities()?.resources?.subscribe === true
-    for (const uri of isOffered ? uris : []) {
+    const uris = new Set(this.#offeredBy(client).resourceSubscriptions)
+    for (const uri of uris) {
       if (told.has(uri)) continue
       await client.subscribeResource({ uri }, options).catch((error: unknown) => {
         if (!this.#isFollowing || !isA(error, ProtocolError)) throw error
@@ -247,11 +235,18 @@ export class Changes {
   }
 
   #kinds(): ReadonlySet<ListKind> {
-    return new Set(this.#onListChanged.keys())
+    const followed = [...this.#followers].flatMap(({ kinds }) => [...kinds])
+    return new Set([...this.#onListChanged.keys(), ...followed])
   }
 
   #wantedUris(): ReadonlySet<string> {
-    return new Set([...this.#uris, ...this.#followed.keys()])
+    // Sorted: a stream stays when one of two followers of a URI ends.
+    const followed = [...this.#followers].flatMap(({ uris }) => [...uris]).sort()
+    return new Set([...this.#uris, ...followed])
+  }
+
+  #offeredBy(client: Client): SubscriptionFilter {
+    return offeredOf(client.getServerCapabilities(), this.#kinds(), this.#wantedUris())
   }
 
   #unsupported(what: string): MCPClientError {
@@ -267,14 +262,14 @@ export class Changes {
   }
 
   #listenAgain(): void {
-    const isWanted = this.#wantedUris().size > 0 || this.#onListChanged.size > 0
+    const isWanted = this.#wantedUris().size > 0 || this.#kinds().size > 0
     if (this.#isStopped || this.#timer !== undefined || !isWanted) return
     // The first retry is immediate, since sessions end and processes restart in normal operation.
     const delayMs = this.#failures <= 1 ? 0 : backoffMs(this.#failures - 1, RETRIES)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#request()
-        .then(() => this.#tell(this.#onMissed, undefined))
+        .then(() => this.#tellFollowers(undefined, () => true))
         .catch((error: unknown) => this.#onFailure(error))
     }, delayMs)
   }
@@ -302,5 +297,10 @@ export class Changes {
 
   #tell<T>(listeners: Iterable<(value: T) => void>, value: T): void {
     for (const listener of listeners) callListener(listener, value, this.#host)
+  }
+
+  #tellFollowers(heard: Heard, isMeant: (follower: Follower) => boolean): void {
+    for (const follower of this.#followers)
+      if (isMeant(follower)) callListener(follower.listener, heard, this.#host)
   }
 }
