@@ -168,7 +168,7 @@ export function checkConfig(config: MCPClientConfig): void {
     checkTimeout(`${label}.timeoutMs`, server.timeoutMs)
     checkBytes(`${label}.maxResponseBytes`, server.maxResponseBytes)
     checkTimeout(`${label}.maxTaskMs`, server.maxTaskMs)
-    checkChoices(label, server)
+    checkStderr(label, server)
     const [kind, ...more] = KINDS.filter((one) => Object.hasOwn(server, one))
     if (kind === undefined || more.length > 0) {
       checkOptions(label, server, { ...HTTP, ...STDIO, ...TRANSPORT })
@@ -223,7 +223,7 @@ function checkBytes(label: string, bytes: number | undefined): void {
   throw new TypeError(`${label} must be a whole number of bytes, 1 or more, not ${bytes}.`)
 }
 
-function checkChoices(label: string, server: ServerConfig): void {
+function checkStderr(label: string, server: ServerConfig): void {
   const stderr = 'command' in server ? server.stderr : undefined
   if (stderr === undefined || stderr === 'inherit' || stderr === 'ignore') return
   throw new TypeError(

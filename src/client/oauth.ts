@@ -101,7 +101,8 @@ function createServerProvider(options: OAuthProviderOptions, server: URL): SignI
   const store = createProviderStore(storage, async () => `${prefix}:${await digest(resourceOf(server))}`)
   const signIns = new SignIns(store, onRedirect)
   const clients = clientsOf(options, store, signIns)
-  const base = { ...createBase(options, store), ...clients }
+  const claim = claimOf(store, storage)
+  const base = { ...createBase(options, store, claim), ...clients }
   const provider: SignInProvider = {
     ...base,
     state: () => crypto.randomUUID(),
@@ -118,7 +119,7 @@ function createServerProvider(options: OAuthProviderOptions, server: URL): SignI
       return signIn && createFinish(base, signIn)
     },
   }
-  refreshClaims.set(provider, claimOf(store, storage))
+  refreshClaims.set(provider, claim)
   return provider
 }
 
@@ -208,6 +209,7 @@ function registering(store: ProviderStore, signIns: SignIns, ownUrl: string | un
 function createBase(
   { redirectUrl, ...options }: OAuthProviderOptions,
   store: ProviderStore,
+  claim: RefreshClaim,
 ): Omit<Base, keyof Clients> {
   return {
     redirectUrl,
@@ -215,7 +217,7 @@ function createBase(
     tokens: async (context) => ofIssuer(await store.load<StoredOAuthTokens>('tokens'), context),
     saveTokens: async (tokens, context) => {
       await store.save('tokens', stamp(tokens, context))
-      await claimOf(store, options.storage).giveBack()
+      await claim.giveBack()
     },
     invalidateCredentials: async (scope) => {
       if (scope === 'client' || scope === 'all') await store.forget('client')
