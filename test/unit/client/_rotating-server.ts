@@ -1,7 +1,6 @@
 /** An MCP server with its own authorization server, which takes the second use of a refresh token for theft. */
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import type { IncomingMessage } from 'node:http'
+import { listen } from './_servers.ts'
 
 export interface RotatingServer {
   readonly url: string
@@ -63,22 +62,12 @@ export async function startRotatingServer(): Promise<RotatingServer> {
     valid.add(`Bearer a${++issued}`)
     return Response.json({ access_token: `a${issued}`, token_type: 'Bearer', refresh_token: `r${issued}` })
   }
-  const http = createServer(async (request, response) => {
+  const origin = await listen(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
-    const { status, headers, ...rest } = await answer(request, body).then(async (given) => ({
-      status: given.status,
-      headers: given.headers,
-      text: await given.text(),
-    }))
-    response.writeHead(status, Object.fromEntries(headers)).end(rest.text)
+    const given = await answer(request, body)
+    response.writeHead(given.status, Object.fromEntries(given.headers)).end(await given.text())
   })
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    http.closeAllConnections()
-    await new Promise((resolve) => http.close(resolve))
-  })
-  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
   const server = {
     url: `${origin}/mcp`,
     requests,

@@ -27,7 +27,8 @@ export function startMayfly(config: Partial<MCPServerConfig> = {}): Promise<stri
   return startFetchServer(new MCPServer({ id: 'm', name: 'M', version: '1.0.0', log: false, ...config }))
 }
 
-async function listen(listener: RequestListener): Promise<string> {
+/** A server on loopback until the test ends: its origin. */
+export async function listen(listener: RequestListener): Promise<string> {
   const http = createServer(listener)
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {

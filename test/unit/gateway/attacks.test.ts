@@ -1,13 +1,12 @@
 /** A hostile server behind a gateway delays no other, fills no memory, and reaches nobody else. */
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createBudget } from '../../../src/gateway/byte-budget.ts'
 import { ListCache } from '../../../src/gateway/list-cache.ts'
 import { gateway } from '../../../src/gateway.ts'
 import { MCPServer } from '../../../src/index.ts'
 import { answerOf, modernRequest } from '../../property/_client.ts'
-import { startMayfly } from '../client/_servers.ts'
+import { listen, startMayfly } from '../client/_servers.ts'
 import { add } from './_servers.ts'
 
 const P = 'io.modelcontextprotocol/'
@@ -23,7 +22,7 @@ const DISCOVERED = {
 /** A server that answers `tools/list` with `answer`, and how many of its connections are open. */
 async function startHostile(answer: (res: ServerResponse, id: unknown) => void) {
   const open = new Set<unknown>()
-  const http = createServer(async (req, res) => {
+  const origin = await listen(async (req, res) => {
     let body = ''
     for await (const chunk of req) body += chunk
     const { id, method } = JSON.parse(body || '{}')
@@ -33,12 +32,7 @@ async function startHostile(answer: (res: ServerResponse, id: unknown) => void) 
     res.setHeader('content-type', 'application/json')
     res.end(JSON.stringify({ jsonrpc: '2.0', id, result: DISCOVERED }))
   })
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    http.closeAllConnections()
-    await new Promise((resolve) => http.close(resolve))
-  })
-  return { open, port: (http.address() as AddressInfo).port }
+  return { open, url: `${origin}/mcp` }
 }
 
 const json = (res: ServerResponse, text: string): void => {
@@ -94,7 +88,7 @@ describe.each<[string, (res: ServerResponse, id: unknown) => void]>([
       onError: () => {},
       gateway: gateway({
         servers: {
-          evil: { url: `http://127.0.0.1:${evil.port}/mcp` },
+          evil: { url: evil.url },
           good: { url: await startMayfly({ tools: { add } }) },
         },
         listTimeoutMs: 1500,

@@ -8,7 +8,7 @@ import { createTool, MCPServer, type MCPServerConfig } from '../../../src/index.
 import { createMemoryTasks } from '../../../src/tasks.ts'
 import { answerOf, modernRequest } from '../../property/_client.ts'
 import { createClient, startMayfly } from '../client/_servers.ts'
-import { SECRET, startGateway } from './_servers.ts'
+import { connect, SECRET, startGateway } from './_servers.ts'
 
 const book = createTool({
   id: 'book',
@@ -40,15 +40,6 @@ async function startFront(url: string, { server, config }: Options = {}): Promis
   return startGateway({ servers }, { secret: SECRET, ...config })
 }
 
-function connect(url: string, token?: string): MCPClient<'front'> {
-  const client = createClient({
-    servers: { front: { url, ...(token !== undefined && { token }) } },
-    onError: () => {},
-  })
-  client.elicitation.onRequest('front', () => ({ action: 'accept', content: { name: 'Ann' } }))
-  return client
-}
-
 const start = async (client: MCPClient<'front'>, tool: string): Promise<string> => {
   const { task } = await client.callTool('front', tool, {}, { task: 'handle' })
   return task!.taskId
@@ -77,7 +68,7 @@ describe('no other caller can use it', () => {
 
   it.each(['get', 'update', 'cancel'] as const)('tasks/%s', async (method) => {
     const front = await startFront(await far(), { config: { auth } })
-    const [ann, eve] = [connect(front, 'ann'), connect(front, 'eve')]
+    const [ann, eve] = [connect(front, { token: 'ann' }), connect(front, { token: 'eve' })]
     const id = await start(ann, 'shop_endless')
     const ask = (client: MCPClient<'front'>, taskId: string) =>
       method === 'update' ? client.tasks.update('front', taskId, {}) : client.tasks[method]('front', taskId)
@@ -94,7 +85,7 @@ describe('no other caller can use it', () => {
       server: { scopes: ['shop'] },
       config: { auth: bearer((token) => ({ clientId: token, scopes })) },
     })
-    const ann = connect(front, 'ann')
+    const ann = connect(front, { token: 'ann' })
     const id = await start(ann, 'shop_endless')
     scopes = []
     await expect(ann.tasks.get('front', id)).rejects.toThrow('Insufficient scope')
@@ -104,7 +95,7 @@ describe('no other caller can use it', () => {
     const url = await far({ auth: bearer((token) => ({ clientId: token, scopes: [] })) })
     const token = ({ auth: caller }: { auth?: { clientId: string } | undefined }) => caller?.clientId
     const front = await startFront(url, { server: { token } as Partial<GatewayServer>, config: { auth } })
-    const ann = connect(front, 'ann')
+    const ann = connect(front, { token: 'ann' })
     const id = await start(ann, 'shop_endless')
     expect(await ann.tasks.get('front', id)).toMatchObject({ status: 'working' })
   })
