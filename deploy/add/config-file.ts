@@ -3,20 +3,9 @@
  * program.
  */
 
-import { randomUUID } from 'node:crypto'
-import {
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { withLock } from '../project/lock.ts'
-import { isWritable, writeWhole } from '../project/written-file.ts'
+import { isWritable, replaceFile } from '../project/written-file.ts'
 import { UnreadableError } from './format.ts'
 
 export interface ConfigFile {
@@ -68,21 +57,12 @@ export function replaceConfig({ real, text: before, mark, stats }: ConfigFile, t
   if (stats !== undefined && !isWritable(real, stats))
     throw new UnreadableError('is read-only: make it writable')
   mkdirSync(dirname(real), { recursive: true })
-  const temporary = `${real}.${randomUUID()}.tmp`
-  try {
-    writeWhole(temporary, mark + text, stats)
-    withLock(
-      `${real}.mayfly-lock`,
-      (reason) => new UnreadableError(reason),
-      (isHeld) => {
-        if (readConfig(real).text !== before || !isHeld()) throw new ChangedError()
-        renameSync(temporary, real)
-      },
-    )
-  } catch (error) {
-    rmSync(temporary, { force: true })
-    throw error
-  }
+  const isReplaced = replaceFile(real, mark + text, {
+    stats,
+    isUnchanged: () => readConfig(real).text === before,
+    toLockedError: (reason) => new UnreadableError(reason),
+  })
+  if (!isReplaced) throw new ChangedError()
 }
 
 function decode(bytes: Uint8Array): string {

@@ -13,11 +13,11 @@ const STALE_MS = 5000
  * Runs `change`, which must be synchronous, in one process at a time. `isHeld` tells whether no other process has taken the lock meanwhile,
  * as stale. Throws what `toError` makes of the reason if others hold it for 20 seconds, and system errors.
  */
-export function withLock(
+export function withLock<Result>(
   path: string,
   toError: (reason: string) => Error,
-  change: (isHeld: () => boolean) => void,
-): void {
+  change: (isHeld: () => boolean) => Result,
+): Result {
   const own = randomUUID()
   const end = Date.now() + WAIT_MS
   while (!take(path, own)) {
@@ -27,7 +27,7 @@ export function withLock(
   }
   const isHeld = (): boolean => contentOf(path) === own
   try {
-    change(isHeld)
+    return change(isHeld)
   } finally {
     if (isHeld()) rmSync(path, { force: true })
   }

@@ -1,4 +1,5 @@
 /** Files of the user that are replaced as a whole: a rename would ignore that their owner protected them. */
+import { randomUUID } from 'node:crypto'
 import {
   accessSync,
   closeSync,
@@ -8,10 +9,22 @@ import {
   fstatSync,
   fsyncSync,
   openSync,
+  renameSync,
+  rmSync,
   type Stats,
   writeFileSync,
 } from 'node:fs'
 import { isSystemError } from '../terminal/system-error.ts'
+import { withLock } from './lock.ts'
+
+export interface Replacement {
+  /** The owner and mode of the file that is replaced. Undefined for a new file, which gets the system's defaults. */
+  readonly stats: Stats | undefined
+  /** Whether the file still is what the text was made from. */
+  readonly isUnchanged: () => boolean
+  /** The error if other processes hold the lock for too long. */
+  readonly toLockedError: (reason: string) => Error
+}
 
 /** By this user, and not only because this user is root. */
 export function isWritable(path: string, { mode }: Stats): boolean {
@@ -25,10 +38,26 @@ export function isWritable(path: string, { mode }: Stats): boolean {
 }
 
 /**
- * Writes a new file with the owner and mode of the one that it will replace. Throws if it cannot be written completely, for example to a
- * full disk.
+ * Replaces a file atomically, since another program may be reading it. False, with the file unchanged, if it is not the same any more: of
+ * several processes that replace it at once, none overwrites what another has written. Throws system errors, for example for a full disk.
  */
-export function writeWhole(path: string, text: string, stats: Stats | undefined): void {
+export function replaceFile(path: string, text: string, replacement: Replacement): boolean {
+  const { stats, isUnchanged, toLockedError } = replacement
+  const temporary = `${path}.${randomUUID()}.tmp`
+  try {
+    writeWhole(temporary, text, stats)
+    return withLock(`${path}.mayfly-lock`, toLockedError, (isHeld) => {
+      if (!isUnchanged() || !isHeld()) return false
+      renameSync(temporary, path)
+      return true
+    })
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+}
+
+/** Throws if it cannot be written completely. */
+function writeWhole(path: string, text: string, stats: Stats | undefined): void {
   // Other users cannot read it before it gets its owner and mode.
   const file = openSync(path, 'wx', stats === undefined ? 0o666 : 0o600)
   try {
