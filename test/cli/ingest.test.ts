@@ -206,7 +206,7 @@ describe('mayfly ingest', () => {
   it('the same folder and the same model are the same, however they are spelled and wherever it runs', async () => {
     write('package.json', '{ "name": "shop" }')
     write('handbook/a.md', '# A\n')
-    write('work/model.mjs', "export { default } from '../embed.mjs'\n")
+    write('models/small.mjs', "export { default } from '../embed.mjs'\n")
     symlinkSync('handbook', join(folder, 'linked'))
     const into = (up: string, model: string) => [
       '--store',
@@ -216,12 +216,12 @@ describe('mayfly ingest', () => {
       '--model',
       model,
     ]
-    expect((await ingest('handbook', ...into('', 'work/model.mjs'))).stdout).toContain('1 new')
+    expect((await ingest('handbook', ...into('', 'models/small.mjs'))).stdout).toContain('1 new')
     for (const [at, given, up, model] of [
-      ['.', './handbook/', './', './work/model.mjs'],
-      ['.', 'linked', '', join(folder, 'work/model.mjs')],
-      ['handbook', '.', '../', '../work/model.mjs'],
-      ['work', '../handbook', '../', 'model.mjs'],
+      ['.', './handbook/', './', './models/small.mjs'],
+      ['.', 'linked', '', join(folder, 'models/small.mjs')],
+      ['handbook', '.', '../', '../models/small.mjs'],
+      ['models', '../handbook', '../', 'small.mjs'],
     ] as const)
       expect((await ingestIn(at, given, ...into(up, model))).stdout).toContain(
         '0 new, 0 removed, 1 unchanged',
