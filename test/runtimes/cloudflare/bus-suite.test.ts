@@ -1,27 +1,15 @@
 /** The suite of every bus, over a Durable Object in workerd; its subscribers are in Node, by way of Miniflare's proxy. */
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { Miniflare } from 'miniflare'
 import type { DurableObjectNamespace } from '../../../adapters/_cloudflare/durable-object.ts'
 import { durableObjectBus } from '../../../adapters/cloudflare-bus.ts'
 import { busSuite } from '../buses/suite.ts'
+import { startWorkerd } from './_workerd.ts'
 
 const WORKER = fileURLToPath(new URL('bus/suite-worker.ts', import.meta.url))
 
 busSuite('a Durable Object', async () => {
-  const { outputFiles } = await build({ entryPoints: [WORKER], bundle: true, write: false, format: 'esm' })
-  const modules = { 'worker.js': { type: 'esm' as const, contents: outputFiles[0]!.text } }
-  const config = {
-    name: 'suite',
-    compatibilityDate: '2025-09-01',
-    manifest: { mainModule: 'worker.js', modulesRoot: import.meta.dirname, modules },
-    env: { Suite: { type: 'durable-object' as const, worker: 'suite', exportName: 'Suite' } },
-    exports: { Suite: { type: 'durable-object' as const, storage: 'sqlite' as const } },
-  }
-  // Its default asks the internet where it is.
-  const workerd = new Miniflare({ cf: false, workers: [{ config }] })
-  await workerd.ready
-  const namespace: unknown = await workerd.getDurableObjectNamespace('Suite', 'suite')
+  const workerd = await startWorkerd({ entryPoints: [WORKER] }, ['Suite'])
+  const namespace: unknown = await workerd.getDurableObjectNamespace('Suite')
   const tell = (path: string, body = '') =>
     workerd
       .dispatchFetch(`http://suite/${path}`, { method: 'POST', body })

@@ -1,29 +1,15 @@
 /** The rendezvous of Durable Objects on workerd, with objects that fail, are silent, or bring what is no answer. */
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { Miniflare } from 'miniflare'
+import type { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startWorkerd } from './_workerd.ts'
 
 const WORKER = fileURLToPath(new URL('rendezvous/worker.ts', import.meta.url))
 const OBJECTS = ['MayflyRendezvous', 'Failing', 'Throwing', 'Silent', 'Stalling', 'Babbling']
 
 let worker: Miniflare
 beforeAll(async () => {
-  const { outputFiles } = await build({ entryPoints: [WORKER], bundle: true, write: false, format: 'esm' })
-  const modules = { 'worker.js': { type: 'esm' as const, contents: outputFiles[0]!.text } }
-  const manifest = { mainModule: 'worker.js', modulesRoot: import.meta.dirname, modules }
-  const binding = (exportName: string) => ({ type: 'durable-object' as const, worker: 'meeting', exportName })
-  const object = { type: 'durable-object' as const, storage: 'sqlite' as const }
-  const config = {
-    name: 'meeting',
-    compatibilityDate: '2025-09-01',
-    manifest,
-    env: Object.fromEntries(OBJECTS.map((name) => [name, binding(name)])),
-    exports: Object.fromEntries(OBJECTS.map((name) => [name, object])),
-  }
-  // Its default asks the internet where it is.
-  worker = new Miniflare({ cf: false, workers: [{ config }] })
-  await worker.ready
+  worker = await startWorkerd({ entryPoints: [WORKER] }, OBJECTS)
 })
 afterAll(() => worker?.dispose())
 

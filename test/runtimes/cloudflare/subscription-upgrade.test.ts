@@ -1,9 +1,9 @@
 /** The object of subscriptions after an upgrade, in workerd: on the tables of the version before callers were counted. */
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { Miniflare } from 'miniflare'
+import type { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DurableObjectNamespace } from '../../../adapters/_cloudflare/durable-object.ts'
+import { startWorkerd } from './_workerd.ts'
 
 const ADAPTER = fileURLToPath(new URL('../../../adapters/cloudflare.ts', import.meta.url))
 
@@ -36,24 +36,8 @@ let workerd: Miniflare
 let namespace: DurableObjectNamespace
 
 beforeAll(async () => {
-  const stdin = { contents: WORKER, resolveDir: import.meta.dirname }
-  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: 'esm' })
-  const modules = { 'worker.js': { type: 'esm' as const, contents: outputFiles[0]!.text } }
-  workerd = new Miniflare({
-    cf: false,
-    workers: [
-      {
-        config: {
-          name: 'store',
-          compatibilityDate: '2025-09-01',
-          manifest: { mainModule: 'worker.js', modulesRoot: import.meta.dirname, modules },
-          env: { SUBSCRIPTIONS: { type: 'durable-object', worker: 'store', exportName: 'Upgraded' } },
-          exports: { Upgraded: { type: 'durable-object', storage: 'sqlite' } },
-        },
-      },
-    ],
-  })
-  namespace = (await workerd.getDurableObjectNamespace('SUBSCRIPTIONS')) as unknown as DurableObjectNamespace
+  workerd = await startWorkerd({ stdin: { contents: WORKER, resolveDir: import.meta.dirname } }, ['Upgraded'])
+  namespace = (await workerd.getDurableObjectNamespace('Upgraded')) as unknown as DurableObjectNamespace
 })
 afterAll(() => workerd?.dispose())
 

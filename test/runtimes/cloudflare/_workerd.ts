@@ -1,0 +1,33 @@
+/** A workerd with one Worker, bundled from source, and its Durable Objects. */
+import { type BuildOptions, build } from 'esbuild'
+import { Miniflare } from 'miniflare'
+
+const NAME = 'worker'
+
+/** The caller disposes it. `objects` are classes that the Worker exports; each is also the name of its binding. */
+export async function startWorkerd(
+  source: Pick<BuildOptions, 'entryPoints' | 'stdin'>,
+  objects: readonly string[] = [],
+): Promise<Miniflare> {
+  const { outputFiles } = await build({ ...source, bundle: true, write: false, format: 'esm' })
+  const modules = { 'worker.js': { type: 'esm' as const, contents: outputFiles[0]!.text } }
+  const binding = (exportName: string) => ({ type: 'durable-object' as const, worker: NAME, exportName })
+  const object = { type: 'durable-object' as const, storage: 'sqlite' as const }
+  const config = {
+    name: NAME,
+    compatibilityDate: '2025-09-01',
+    manifest: { mainModule: 'worker.js', modulesRoot: import.meta.dirname, modules },
+    env: Object.fromEntries(objects.map((name) => [name, binding(name)])),
+    exports: Object.fromEntries(objects.map((name) => [name, object])),
+  }
+  const dev = { unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] }
+  // Its default asks the internet where it is.
+  const workerd = new Miniflare({ cf: false, workers: [{ config, dev }] })
+  await workerd.ready
+  return workerd
+}
+
+/** Where the Worker itself listens, without Miniflare's proxy. */
+export function urlOf(workerd: Miniflare): Promise<URL> {
+  return workerd.unsafeGetDirectURL(NAME)
+}
