@@ -63,6 +63,16 @@ const failing = (history: History, name: string) => () => {
   throw Object.assign(new Error('No money.'), { code: 'declined' })
 }
 
+/** Does what the first of two events asks for, and returns its name. */
+async function raceOfEvents(ctx: TaskContext, history: History): Promise<string> {
+  const first = await Promise.race([
+    ctx.waitFor('returned').then(() => 'refund'),
+    ctx.waitFor('paid').then(() => 'ship'),
+  ])
+  await ctx.step(first, () => history.effect(first))
+  return first
+}
+
 export const SCENARIOS: { readonly [name: string]: Scenario } = {
   'an event that is late, after a time-out and an effect': {
     task: 'required',
@@ -80,11 +90,7 @@ export const SCENARIOS: { readonly [name: string]: Scenario } = {
   'a race of two events, and the other one later': {
     task: 'required',
     run: async (ctx, history) => {
-      const first = await Promise.race([
-        ctx.waitFor('returned').then(() => 'refund'),
-        ctx.waitFor('paid').then(() => 'ship'),
-      ])
-      await ctx.step(first, () => history.effect(first))
+      const first = await raceOfEvents(ctx, history)
       return ctx.step('tell', () => `${first} ${history.effect('tell')}`)
     },
     events: { start: ['paid'], ship: ['returned'] },
@@ -94,11 +100,7 @@ export const SCENARIOS: { readonly [name: string]: Scenario } = {
   'two events at once': {
     task: 'required',
     run: async (ctx, history) => {
-      const first = await Promise.race([
-        ctx.waitFor('returned').then(() => 'refund'),
-        ctx.waitFor('paid').then(() => 'ship'),
-      ])
-      await ctx.step(first, () => history.effect(first))
+      const first = await raceOfEvents(ctx, history)
       await ctx.sleep('rest', 20)
       return ctx.step('tell', () => `${first} ${history.effect('tell')}`)
     },
