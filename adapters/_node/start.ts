@@ -70,10 +70,9 @@ const sessionsOf = new WeakMap<MCPServer, Sessions>()
  * ```
  */
 export async function startHTTP(given: StartHTTP): Promise<void> {
-  requireOptions('The argument of startHTTP', given, HTTP)
-  checkOptions(given.options ?? {})
   requireOptions('The argument of startHTTP', given, HTTP, 'server', 'req', 'res', 'httpPath')
   const { server, httpPath, req, res, options = {} } = given
+  checkOptions(options)
   const url = given.url ?? urlOf(req)
   if (url === undefined) return answer(res, 400, 'Bad request')
   if (url.pathname !== httpPath && !isMetadata(req, url)) return answer(res, 404, 'Not found')

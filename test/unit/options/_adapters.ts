@@ -132,8 +132,7 @@ export const ADAPTERS: {
         options: { server, url: new URL('http://a/mcp'), httpPath: '/mcp' },
       }),
       needsItsRuntime({
-        call: (options) =>
-          startHTTP({ server, url: new URL('http://a/mcp'), httpPath: '/mcp', options } as never),
+        call: (options) => startHTTP({ server, req: {}, res: {}, httpPath: '/mcp', options } as never),
         options: { serverless: true, maxSessions: 1 },
       }),
     ],
