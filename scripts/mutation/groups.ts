@@ -107,6 +107,7 @@ export const GROUPS: readonly Group[] = [
       'src/definition/uri-template.ts',
       'src/definition/uri.ts',
       'src/sdk/guarded.ts',
+      'src/sdk/served-methods.ts',
       'src/sdk/resource-keys.ts',
     ],
     tests: [

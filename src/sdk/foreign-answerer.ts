@@ -28,8 +28,9 @@ import {
   visibleAnswer,
 } from './foreign-call.ts'
 import { type ForeignOptions, forward } from './forward.ts'
-import { checkAccess, hiddenName, isServed } from './guarded.ts'
+import { checkAccess, hiddenName } from './guarded.ts'
 import { closeQuietly, type ForeignAnswer, type ForeignCall, type RunForeign, unbroken } from './run.ts'
+import { isServed } from './served-methods.ts'
 
 const LISTEN = 'subscriptions/listen'
 

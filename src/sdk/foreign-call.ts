@@ -6,8 +6,9 @@ import { isObject } from '../definition/is-object.ts'
 import type { Incoming } from '../protocol/engine-options.ts'
 import type { Message, RpcId } from '../protocol/json-rpc.ts'
 import { ownAuth } from '../request/own-auth.ts'
-import { type OpenMethods, visibleTo, withoutTasks } from './guarded.ts'
+import { visibleTo } from './guarded.ts'
 import type { ForeignCall } from './run.ts'
+import { type OpenMethods, withoutTasks } from './served-methods.ts'
 
 /** A message that the server sent. */
 export type Sent = { readonly [name: string]: unknown }

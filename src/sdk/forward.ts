@@ -8,9 +8,9 @@ import { withinLimit } from '../protocol/response-limit.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'
 import type { ReportError } from '../request/options.ts'
 import { toCall } from './foreign-call.ts'
-import type { OpenMethods } from './guarded.ts'
 import type { ListedNames } from './listed-names.ts'
 import { closeQuietly, type ForeignAnswer, type RunForeign, unbroken } from './run.ts'
+import type { OpenMethods } from './served-methods.ts'
 
 export interface ForeignOptions extends CallLimits, OpenMethods {
   readonly reportError: ReportError

@@ -15,9 +15,10 @@ import { createEngine } from '../protocol/engine.ts'
 import { platformOf, type RequestPlatform } from '../request/platform.ts'
 import { createDescription } from './description.ts'
 import { createForeignAnswerer } from './foreign-answerer.ts'
-import { checkMethods, checkScopes, type GuardedNames } from './guarded.ts'
+import { checkScopes, type GuardedNames } from './guarded.ts'
 import { createListedNames, type ListedNames } from './listed-names.ts'
 import type { RunForeign } from './run.ts'
+import { checkMethods } from './served-methods.ts'
 
 /** The options that `fromSdk` and `fromNode` share. */
 export interface HostedConfig extends HostingConfig {
