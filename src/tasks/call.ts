@@ -29,6 +29,7 @@ import { platformOf, type TaskRuns } from './runs.ts'
 import { settingsOf, type ToolSettings } from './settings.ts'
 import { toStoredInput } from './stored-input.ts'
 import { TaskTooLargeError } from './task-records.ts'
+import { UnknownTaskError } from './unknown-writes.ts'
 
 /** Time that is reserved to turn a call into a task before the call would be ended. */
 const ESCALATION_MS = 1500
@@ -65,7 +66,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       return answer(task, tool, context)
     } catch (error) {
       place?.leave()
-      throw toCallError(error)
+      throw toCallError(error, report)
     }
   }
 
@@ -206,8 +207,9 @@ function newRecord(
   }
 }
 
-/** `-32602` for arguments that do not fit in a task. */
-function toCallError(error: unknown): unknown {
+/** `-32602` for arguments that do not fit in a task. A store that did not answer is also reported. */
+function toCallError(error: unknown, report: (error: unknown) => void): unknown {
+  if (isA(error, UnknownTaskError)) report(error)
   if (!isA(error, TaskTooLargeError)) return error
   const { bytes, limit } = error
   return invalidParams(

@@ -305,6 +305,7 @@ export class TaskRun implements ReplayHooks {
         await this.#writer.write((record) => suspended(record, pause))
       }
     } catch (error) {
+      if (isA(error, UnknownTaskError)) this.#options.report(error)
       const isOurs = isA(error, ProtocolError) || isA(error, TaskTooLargeError)
       if (isOurs || this.task === undefined) return this.fail(error)
       this.#options.report(error)

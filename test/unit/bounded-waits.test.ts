@@ -130,6 +130,11 @@ const SLOW = /maxCallMs/
 const HELLO = /hello/
 const TASK = { ...createMemoryTaskStore(), create: hang, read: hang, due: hang, replace: hang }
 const taskTool = createTool({ id: 'task', task: 'required', execute: () => 'done' })
+const sleepingTool = createTool({
+  id: 'sleeps',
+  task: 'auto',
+  execute: (_input, ctx) => ctx.sleep('a minute', 60_000),
+})
 
 /** By what never settles. */
 const CASES: { readonly [what: string]: Case } = {
@@ -240,6 +245,14 @@ const CASES: { readonly [what: string]: Case } = {
     sent: call('task'),
     entries: ['modern'],
     answer: /store of the tasks did not answer/,
+    reported: /store of the tasks did not answer/,
+  },
+  'a store of tasks, as a call sleeps': {
+    config: () => ({ tools: { sleeps: sleepingTool }, tasks: createTasks({ store: TASK }) }),
+    sent: call('sleeps'),
+    entries: ['modern'],
+    answer: /store of the tasks did not answer/,
+    reported: /store of the tasks did not answer/,
   },
   'a store of tasks that are read': {
     config: () => ({ tools: { task: taskTool }, tasks: createTasks({ store: TASK }) }),
@@ -303,6 +316,8 @@ describe.each(Object.entries(CASES))(
       if (reported !== undefined) expect(errors.join('\n')).toMatch(reported)
       else if (answer === SLOW && entry !== 'stdio')
         expect(log.map(({ method }) => method)).toContain(entry === 'a batch' ? 'batch' : sent!.method)
+      // The other entries send more than this message.
+      if (reported !== undefined && entry === 'modern') expect(errors).toHaveLength(1)
     })
   },
 )
