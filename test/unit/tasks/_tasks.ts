@@ -1,6 +1,6 @@
 /** A client with the tasks extension, and a clock that tests move. */
 import { vi } from 'vitest'
-import type { MCPServer, MCPServerConfig } from '../../../src/index.ts'
+import { createTool, type MCPServer, type MCPServerConfig } from '../../../src/index.ts'
 import { type Answer, createServer, META, modern, type SendOptions } from '../_client.ts'
 
 export const TASKS = 'io.modelcontextprotocol/tasks'
@@ -73,6 +73,20 @@ export class TaskClient {
       { timeout: 10_000, interval: 10 },
     )
   }
+}
+
+/** A task with one step, which gets the number of its run. */
+export function createCounted(inStep: (run: number) => unknown) {
+  let count = 0
+  const job = createTool({
+    id: 'job',
+    task: 'required',
+    execute: async (_input, ctx) => {
+      await ctx.step('one', () => inStep(++count))
+      return 'done'
+    },
+  })
+  return { job, runs: () => count }
 }
 
 function seen(answer: Answer): SeenTask {

@@ -15,10 +15,16 @@ type Run = (ctx: TaskContext, ran: string[]) => Promise<unknown>
 
 const step = (ctx: TaskContext, ran: string[], name: string) => ctx.step(name, () => ran.push(name))
 
+/** These steps, and then it waits. */
+const steps =
+  (...names: string[]): Run =>
+  async (ctx, ran) => {
+    for (const name of names) await step(ctx, ran, name)
+    await ctx.waitFor('go')
+  }
+
 const before: Run = async (ctx, ran) => {
-  await step(ctx, ran, 'load')
-  await step(ctx, ran, 'charge')
-  await ctx.waitFor('go')
+  await steps('load', 'charge')(ctx, ran)
   await step(ctx, ran, 'ship')
   return ran.join()
 }
@@ -57,21 +63,8 @@ afterEach(() => {
 })
 
 const changed: { readonly [how: string]: readonly [run: Run, expected: string] } = {
-  'a renamed step': [
-    async (ctx, ran) => {
-      await step(ctx, ran, 'load')
-      await step(ctx, ran, 'charge card')
-      await ctx.waitFor('go')
-    },
-    'step charge',
-  ],
-  'a removed step': [
-    async (ctx, ran) => {
-      await step(ctx, ran, 'charge')
-      await ctx.waitFor('go')
-    },
-    'step load',
-  ],
+  'a renamed step': [steps('load', 'charge card'), 'step charge'],
+  'a removed step': [steps('charge'), 'step load'],
   'a step before others': [
     async (ctx, ran) => {
       await step(ctx, ran, 'audit')
@@ -79,14 +72,7 @@ const changed: { readonly [how: string]: readonly [run: Run, expected: string] }
     },
     'step load',
   ],
-  'another order': [
-    async (ctx, ran) => {
-      await step(ctx, ran, 'charge')
-      await step(ctx, ran, 'load')
-      await ctx.waitFor('go')
-    },
-    'step load',
-  ],
+  'another order': [steps('charge', 'load'), 'step load'],
   'a question before the steps': [
     async (ctx, ran) => {
       await ctx.listRoots()
@@ -124,13 +110,7 @@ test.each(Object.entries(changed))(
 test('a step after those that are recorded → runs', async () => {
   const shared = store()
   const taskId = await waiting(shared)
-  const after = deploy(shared, async (ctx, ran) => {
-    await step(ctx, ran, 'load')
-    await step(ctx, ran, 'charge')
-    await step(ctx, ran, 'audit')
-    await ctx.waitFor('go')
-    return 'done'
-  })
+  const after = deploy(shared, steps('load', 'charge', 'audit'))
   await after.client.server.tasks.send(taskId, 'go')
   await after.client.server.tasks.run(taskId)
   expect(after.ran).toEqual(['audit'])

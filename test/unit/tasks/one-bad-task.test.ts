@@ -11,7 +11,7 @@ import {
   type TaskRunner,
   type TaskStore,
 } from '../../../src/tasks.ts'
-import { TaskClient } from './_tasks.ts'
+import { createCounted, TaskClient } from './_tasks.ts'
 
 /** Nothing runs before `runDue`. */
 const idle = { isPrompt: true, wake() {} }
@@ -403,18 +403,10 @@ test('one owner with hundreds of due tasks takes a quarter of a page while other
 
 test('a task that loses its lease again and again in a living process → failed, and not started forever', async () => {
   const store = small()
-  let runs = 0
-  const blocking = createTool({
-    id: 'blocking',
-    task: 'required',
-    execute: async (_input, ctx) => {
-      runs++
-      await ctx.step('endless', () => new Promise(() => {}))
-    },
-  })
+  const { job, runs } = createCounted(() => new Promise(() => {}))
   const tasks = createTasks({ store, runner: idle, maxCrashes: 1 })
-  const client = new TaskClient({ tools: { blocking }, tasks })
-  const { taskId } = await client.call('blocking')
+  const client = new TaskClient({ tools: { job }, tasks })
+  const { taskId } = await client.call('job')
   for (let round = 0; round < 15; round++) {
     const before = (await store.read(taskId))!.version
     void client.server.tasks.runDue()
@@ -423,5 +415,5 @@ test('a task that loses its lease again and again in a living process → failed
     pass(1_000_000)
   }
   expect(await client.get(taskId)).toMatchObject({ status: 'failed' })
-  expect(runs).toBe(10)
+  expect(runs()).toBe(10)
 })

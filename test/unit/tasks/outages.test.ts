@@ -4,7 +4,7 @@ import { createTool } from '../../../src/index.ts'
 import { createTimerRunner } from '../../../src/tasks/timer-runner.ts'
 import { createMemoryTaskStore, createTasks, type TaskStore } from '../../../src/tasks.ts'
 import { eventually } from '../../_eventually.ts'
-import { TaskClient } from './_tasks.ts'
+import { createCounted, TaskClient } from './_tasks.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -44,40 +44,33 @@ test('the store is down when a call would become a task → the call goes on and
   expect(reported).toHaveLength(1)
 })
 
-test('the store is down for a moment while a step is recorded → the step is not done twice, and the task ends', async () => {
-  const store = failing()
-  let runs = 0
-  const job = createTool({
-    id: 'job',
-    task: 'required',
-    execute: async (_input, ctx) => {
-      await ctx.step('one', () => {
-        runs++
-        store.fails.add('replace')
-        setTimeout(() => store.fails.clear(), 100)
-      })
-      return 'done'
-    },
-  })
-  const client = new TaskClient({ tools: { job }, tasks: createTasks({ store }), onError: () => {} })
-  const { taskId } = await client.call('job')
-  await client.settle()
-  expect((await client.get(taskId)).status).toBe('completed')
-  expect(runs).toBe(1)
-})
+test.each([
+  ['a moment', ['replace'], 100, 30_000],
+  ['longer than the lease', ['read', 'replace'], 600, 150],
+] as const)(
+  'the store is down for %s while a step is recorded → the step is not done twice, and the task ends',
+  async (_time, methods, downMs, leaseMs) => {
+    const store = failing()
+    const { job, runs } = createCounted(() => {
+      for (const method of methods) store.fails.add(method)
+      setTimeout(() => store.fails.clear(), downMs)
+    })
+    const client = new TaskClient({
+      tools: { job },
+      tasks: createTasks({ store, leaseMs }),
+      onError: () => {},
+    })
+    const { taskId } = await client.call('job')
+    await client.settle()
+    expect((await client.get(taskId)).status).toBe('completed')
+    expect(runs()).toBe(1)
+  },
+)
 
 test('the store is down for longer than a run tries → the run is given up, and another ends the task', async () => {
   const store = failing()
-  let runs = 0
-  const job = createTool({
-    id: 'job',
-    task: 'required',
-    execute: async (_input, ctx) => {
-      await ctx.step('one', () => {
-        if (runs++ === 0) store.fails.add('replace')
-      })
-      return 'done'
-    },
+  const { job, runs } = createCounted((run) => {
+    if (run === 1) store.fails.add('replace')
   })
   const tasks = createTasks({ store, runner: createTimerRunner(), leaseMs: 300, maxRunMs: 2000 })
   const client = new TaskClient({ tools: { job }, tasks, onError: () => {} })
@@ -86,33 +79,7 @@ test('the store is down for longer than a run tries → the run is given up, and
   expect((await client.get(taskId)).status).toBe('working')
   store.fails.clear()
   expect((await client.until(taskId, 'completed')).result!.content[0]!.text).toBe('done')
-  expect(runs).toBe(2)
-})
-
-test('the store is down for longer than the lease while a step is recorded → the step is not done twice', async () => {
-  const store = failing()
-  let runs = 0
-  const job = createTool({
-    id: 'job',
-    task: 'required',
-    execute: async (_input, ctx) => {
-      await ctx.step('charge', () => {
-        runs++
-        for (const method of ['read', 'replace']) store.fails.add(method)
-        setTimeout(() => store.fails.clear(), 600)
-      })
-      return 'done'
-    },
-  })
-  const client = new TaskClient({
-    tools: { job },
-    tasks: createTasks({ store, leaseMs: 150 }),
-    onError: () => {},
-  })
-  const { taskId } = await client.call('job')
-  await client.settle()
-  expect((await client.get(taskId)).status).toBe('completed')
-  expect(runs).toBe(1)
+  expect(runs()).toBe(2)
 })
 
 test('a run that loses its lease without a step → the next has one of twice the length, up to maxRunMs', async () => {
