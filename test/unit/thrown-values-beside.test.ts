@@ -233,6 +233,8 @@ const BESIDE: { readonly [place: string]: (fail: Fail) => Promise<unknown> } = {
   'read of a task store': (fail) => withStore({ read: fail }),
   'replace of a task store': (fail) => withStore({ replace: fail }),
   'due of a task store': (fail) => withStore({ due: fail }),
+  'the last write of a run': (fail) => withRun(slow, { replace: fail }),
+  'the tool of a task': (fail) => withRun(createTool({ id: 'slow', task: 'required', execute: fail })),
   'a runner of tasks': (fail) => withStore({ runner: { wake: fail, forget: fail as never } }),
   'the end of a runner of tasks': (fail) => withStore({ runner: { wake: () => {}, close: fail } }),
   'answers of a test': async (fail) => {
@@ -263,12 +265,25 @@ async function withBus(bus: Bus): Promise<unknown> {
   return response.status
 }
 
+const meta = {
+  'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+}
+
+/** A task until its run is over, which tries to write for two seconds. */
+async function withRun(tool: typeof slow, part: Partial<TaskStore> = {}): Promise<unknown> {
+  const store = { ...createMemoryTaskStore(), ...part }
+  const tasks = createTasks({ store, leaseMs: 1000, maxRunMs: 2000 })
+  const server = createFar({ tasks, tools: { slow: tool } })
+  const work: Promise<unknown>[] = []
+  const waitUntil = (promise: Promise<unknown>) => void work.push(promise)
+  await server.handle(modernRequest('tools/call', { params: { name: 'slow' }, meta }), { waitUntil })
+  await Promise.all(work)
+  return server.close()
+}
+
 async function withStore(part: Partial<TaskStore>): Promise<unknown> {
   const store = { ...createMemoryTaskStore(), ...part }
   const server = createFar({ tasks: createTasks({ store }) })
-  const meta = {
-    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
-  }
   const started = await answerOf(
     await server.fetch(modernRequest('tools/call', { params: { name: 'slow' }, meta })),
   )
