@@ -17,7 +17,7 @@ import { mergeDefinitions, type Source, serverOf } from './merge.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
 import { createTaskMethod, serverIn } from './tasks.ts'
 import { targetOf, withUnavailable } from './unavailable.ts'
-import { DEFAULTS, type Lists, Upstream } from './upstream.ts'
+import { DEFAULTS, type Lists, type Opened, Upstream } from './upstream.ts'
 
 /** Milliseconds before the platform's deadline at which no more lists are awaited. */
 const MARGIN_MS = 1000
@@ -145,10 +145,8 @@ class Gateway implements GatewaySupport {
     const found = await Promise.all(
       this.#upstreams.map(async (upstream): Promise<FollowedServer[]> => {
         const report = (error: unknown): void => host.reportError(error, { gateway: upstream.name })
-        const known = await this.#read(upstream, message, host)
-        if (known === undefined) return []
-        const credentials = await upstream.credentialsOf(message.caller).catch(report)
-        if (!credentials) return []
+        const { credentials, lists: known } = (await this.#open(upstream, message, host).catch(report)) ?? {}
+        if (credentials === undefined || known === undefined) return []
         const kinds = lists.filter((kind) => known.capabilities[kind]?.listChanged === true)
         const own = owned.filter(({ owner }) => owner === upstream).map(({ uri }) => uri)
         const expire = (): void => this.#lists.get(upstream)!.expire(credentials.key)
@@ -164,36 +162,43 @@ class Gateway implements GatewaySupport {
     const upstream = this.#upstreams.find((one) => one.name === name)
     // Another id may be that of a task of this server.
     if (upstream === undefined && (host.tasks !== undefined || !this.relaysTasks)) return undefined
-    return createTaskMethod(method, upstream, host, async (server, context) => {
+    return createTaskMethod(method, upstream, host, (server, context) => {
       const { auth, env, request, waitUntil, deadline } = context
       const message = { method, params, caller: { auth, env, request }, waitUntil, deadline }
-      return (await this.#read(server, message, host))?.prior
+      return this.#open(server, message, host)
     })
   }
 
-  async #read(
+  /** Undefined if the server has not answered. Never rejects. */
+  async #read(upstream: Upstream, message: GatewayMessage, host: GatewayHost): Promise<Lists | undefined> {
+    try {
+      return (await this.#open(upstream, message, host)).lists
+    } catch (error) {
+      host.reportError(error, { gateway: upstream.name })
+      return undefined
+    }
+  }
+
+  /** @throws MCPClientError for credentials that cannot be determined. */
+  async #open(
     upstream: Upstream,
     { caller, waitUntil, deadline = Number.POSITIVE_INFINITY }: GatewayMessage,
     { reportError, publish }: GatewayHost,
-  ): Promise<Lists | undefined> {
+  ): Promise<Opened> {
     const report = (error: unknown): void => reportError(error, { gateway: upstream.name })
-    try {
-      const credentials = await upstream.credentialsOf(caller)
-      return await this.#lists.get(upstream)!.read(credentials.key, {
-        load: async (previous) => {
-          const owner = credentials.key === '' ? undefined : principalOf(caller)
-          const lists = await upstream.load(credentials, previous, owner, report)
-          for (const event of changesOf(previous, lists)) void publish(event)
-          return lists
-        },
-        waitUntil,
-        onFailed: report,
-        waitMs: Math.max(0, Math.min(this.#listTimeoutMs, deadline - Date.now() - MARGIN_MS)),
-      })
-    } catch (error) {
-      report(error)
-      return undefined
-    }
+    const credentials = await upstream.credentialsOf(caller)
+    const lists = await this.#lists.get(upstream)!.read(credentials.key, {
+      load: async (previous) => {
+        const owner = credentials.key === '' ? undefined : principalOf(caller)
+        const loaded = await upstream.load(credentials, previous, owner, report)
+        for (const event of changesOf(previous, loaded)) void publish(event)
+        return loaded
+      },
+      waitUntil,
+      onFailed: report,
+      waitMs: Math.max(0, Math.min(this.#listTimeoutMs, deadline - Date.now() - MARGIN_MS)),
+    })
+    return { credentials, lists }
   }
 
   /** Compiled once for equal lists. */

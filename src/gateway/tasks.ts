@@ -2,7 +2,6 @@
  * Tasks of the servers behind (the extension `io.modelcontextprotocol/tasks`). Their ids are sealed for the caller that started them, so that
  * this server keeps nothing and no other caller can use one.
  */
-import type { PriorDiscovery } from '@modelcontextprotocol/client'
 import { mayVisit } from '../client/allowed-urls.ts'
 import type { Connection } from '../client/connection.ts'
 import type { DetailedTask, Task, TaskInputRequest } from '../client/task.ts'
@@ -20,7 +19,7 @@ import { type TaskMethod, unknownTask } from '../request/task-method.ts'
 import { toCallEnd, toCallerText } from './failure.ts'
 import { capabilitiesFor, withoutProtocol } from './relay.ts'
 import { guardOfUnknown } from './scopes.ts'
-import type { Upstream } from './upstream.ts'
+import type { Opened, Upstream } from './upstream.ts'
 
 /** What a handle contains. */
 interface Handle {
@@ -86,12 +85,12 @@ const METHODS: {
   },
 }
 
-/** @param upstream Undefined for an id of no server. @param priorFor What is known about the server's version. */
+/** @param upstream Undefined for an id of no server. */
 export function createTaskMethod(
   method: string,
   upstream: Upstream | undefined,
   { asking, reportError }: GatewayHost,
-  priorFor: (upstream: Upstream, context: Context) => Promise<PriorDiscovery | undefined>,
+  openFor: (upstream: Upstream, context: Context) => Promise<Opened>,
 ): TaskMethod | undefined {
   const ask = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
   if (ask === undefined) return undefined
@@ -103,8 +102,8 @@ export function createTaskMethod(
     const { taskId, tool } = await open(id, upstream, context, asking.sealFor(context.env))
     requireTool(scope, tool, upstream)
     try {
-      const prior = await priorFor(upstream, context)
-      const credentials = await upstream.credentialsOf(context)
+      const { credentials, lists } = await openFor(upstream, context)
+      const prior = lists?.prior
       const capabilities = capabilitiesFor(context, { prior, canAskLive: false, mayRerun: false })
       const { connection, close } = upstream.connect(credentials, capabilities, prior, { tasks: true })
       try {

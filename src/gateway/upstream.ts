@@ -40,6 +40,13 @@ export interface Credentials {
   readonly key: string
 }
 
+/** A server for one caller. */
+export interface Opened {
+  readonly credentials: Credentials
+  /** Undefined if it has not answered. */
+  readonly lists: Lists | undefined
+}
+
 /** A connection for one call. */
 interface Relayed {
   readonly connection: Connection
