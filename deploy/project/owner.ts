@@ -65,8 +65,6 @@ export function refusePlanted(path: string): void {
  * the owners of the `starts` are trusted. An installed package counts as of the owner of its node_modules.
  */
 export function refuseForeignSources(files: readonly string[], starts: readonly string[]): void {
-  const trusted = [ROOT, process.geteuid?.() ?? ROOT, ...starts.flatMap(ownersOf)]
-  const isTrusted = (path: string): boolean => ownersOf(path).every((owner) => trusted.includes(owner))
   const packages = `${sep}node_modules${sep}`
   const reals = new Set(files.filter((file) => existsSync(file)).map((file) => realpathSync(file)))
   const sources = new Set<string>()
@@ -77,7 +75,7 @@ export function refuseForeignSources(files: readonly string[], starts: readonly 
     else if (!starts.includes(real.slice(0, at)) || isShared(real.slice(0, at)))
       sources.add(real.slice(0, at + packages.length - 1))
   }
-  const foreign = [...sources].find((path) => !isTrusted(path))
+  const foreign = [...sources].find((path) => !starts.some((start) => isOwnAt(path, start)))
   if (foreign !== undefined) throw foreignError(foreign)
 }
 
