@@ -4,7 +4,7 @@
 import { isObject } from '../definition/is-object.ts'
 import type { Caller } from '../request/access.ts'
 import { ownAuth } from '../request/own-auth.ts'
-import { toIdentity } from './identity.ts'
+import { clientOf, isGiven, toIdentity } from './identity.ts'
 import { createScopedAccess } from './scoped-access.ts'
 import { UNKNOWN_CALLER } from './unknown-caller.ts'
 import { expiriesOf, verdictOf } from './verdict.ts'
@@ -42,12 +42,6 @@ function together(said: Members, payload: Members): Members {
   const hidden = expiriesOf(own).length === 0 ? [] : expiriesOf(payload).map(([name]) => name)
   const claims = Object.entries(payload).filter(([name]) => !hidden.includes(name))
   return { ...Object.fromEntries(claims), ...own, scopes }
-}
-
-const isGiven = (name: unknown): boolean => name !== undefined && name !== null && name !== ''
-
-function clientOf({ clientId, client_id, azp }: Members): unknown {
-  return [clientId, client_id, azp].find(isGiven)
 }
 
 function subjectOf({ sub, subject, extra }: Members): unknown {

@@ -46,7 +46,7 @@ export async function toIdentity(answer: unknown, token: string): Promise<Identi
   const { sub, subject, resource, extra: _extra, token: _token, ...rest } = others
   const { sub: own, ...details } = { ...rest, ...toExtra(others.extra) }
   const user = [own, sub, subject].find(isGiven)
-  const client = [clientId, client_id, azp, user].find(isGiven)
+  const client = clientOf({ clientId, client_id, azp }) ?? user
   if (client === undefined && valid !== true && active !== true) {
     throw misconfigured('has no client id and no subject')
   }
@@ -69,7 +69,13 @@ function requireGood(answer: Members): void {
   if (verdict === 'unclear') throw misconfigured('does not say whether the token is valid')
 }
 
-function isGiven(name: unknown): boolean {
+/** The client that an answer or the claims of a JWT name. */
+export function clientOf({ clientId, client_id, azp }: Members): unknown {
+  return [clientId, client_id, azp].find(isGiven)
+}
+
+/** Whether it may be a name. */
+export function isGiven(name: unknown): boolean {
   return name !== undefined && name !== null && name !== ''
 }
 
