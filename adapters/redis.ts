@@ -101,8 +101,9 @@ return count`
  * @throws TypeError for numbers that are not above 0.
  */
 export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
-  requireOptions('redisRateLimiter', options, RATE_OPTIONS, 'client', 'calls', 'windowMs')
+  requireOptions('redisRateLimiter', options, RATE_OPTIONS, 'calls', 'windowMs')
   const { client, calls, windowMs, prefix = 'mayfly' } = options
+  requireClient('redisRateLimiter', client, 'ioredis or redis')
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
   const ask = createAsk(options, 'Redis')
   const expiry = String(Math.ceil(windowMs))
