@@ -163,16 +163,10 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   requireOptions('MCPServer', given, SERVER_OPTIONS)
   const config = {
     ...given,
-    id:
-      given?.id ??
-      String(given?.name ?? '')
-        .toLowerCase()
-        .replace(/\s+/g, '-'),
+    id: given.id ?? (given.name ?? '').toLowerCase().replace(/\s+/g, '-'),
   }
   for (const option of ['name', 'id', 'version'] as const) {
-    if (typeof config[option] !== 'string' || config[option] === '') {
-      throw new TypeError(`MCPServer needs "${option}": a non-empty string.`)
-    }
+    if (!config[option]) throw new TypeError(`MCPServer needs "${option}": a non-empty string.`)
   }
   if (Array.isArray(config.tools))
     throw new TypeError(
