@@ -136,8 +136,7 @@ export function durableObjectBus(
   return {
     isRequestBound: true,
     async publish(event) {
-      checkEventSize(event)
-      await ask({ method: 'POST', body: JSON.stringify(event) })
+      await ask({ method: 'POST', body: checkEventSize(event) })
       outage.end()
     },
     subscribe: (listener) =>

@@ -52,8 +52,7 @@ export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
   let receiver: Receiver | undefined
   return {
     async publish(event) {
-      checkEventSize(event)
-      const text = JSON.stringify(event)
+      const text = checkEventSize(event)
       const startedAt = Date.now()
       try {
         await ask(() => wire.send(text))

@@ -41,13 +41,15 @@ export function isChangeEvent(value: unknown): value is ChangeEvent {
 /** Maximum bytes of an event as JSON, on every bus. A subscription cannot name a URI that would need more. */
 export const MAX_EVENT_BYTES = 1_000_000
 
-/** @throws TypeError for an event that no bus carries. */
-export function checkEventSize(event: ChangeEvent): void {
-  const bytes = bytesOver(JSON.stringify(event), MAX_EVENT_BYTES)
+/** @returns the event as JSON. @throws TypeError for an event that no bus carries. */
+export function checkEventSize(event: ChangeEvent): string {
+  const text = JSON.stringify(event)
+  const bytes = bytesOver(text, MAX_EVENT_BYTES)
   if (bytes !== undefined)
     throw new TypeError(
       `A change event of ${bytes} bytes is not sent: at most ${MAX_EVENT_BYTES} are allowed. Use a shorter URI.`,
     )
+  return text
 }
 
 type Listener = (event: ChangeEvent) => void
