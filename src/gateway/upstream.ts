@@ -117,8 +117,7 @@ export class Upstream {
       const connection = this.#open({ ...config, ...more } as ServerConfig, { capabilities, prior })
       return { connection, close: () => connection.close() }
     }
-    this.#shared ??= this.#open(config, { capabilities: {}, prior: undefined })
-    return { connection: this.#shared, close: async () => {} }
+    return { connection: this.#process(config), close: async () => {} }
   }
 
   /** Calls `listener` with changes of what the server offers of these. */
@@ -129,10 +128,7 @@ export class Upstream {
     listener: (heard: Heard) => void,
     report: (error: unknown) => void,
   ): { readonly begun: Promise<void>; end(): Promise<void> } {
-    if (!('url' in config)) {
-      this.#shared ??= this.#open(config, { capabilities: {}, prior: undefined })
-      return this.#shared.changes.follow(followed, listener)
-    }
+    if (!('url' in config)) return this.#process(config).changes.follow(followed, listener)
     const connection = this.#open(config, { capabilities: {}, prior }, report)
     const { begun } = connection.changes.follow(followed, listener)
     return { begun, end: () => connection.close() }
@@ -205,6 +201,11 @@ export class Upstream {
     const bytes = utf8Length(JSON.stringify([items, capabilities, prior]))
     const version = isSame ? previous.version : crypto.randomUUID()
     return { ...items, capabilities, prior, version, bytes, owner }
+  }
+
+  #process(config: ServerConfig): Connection {
+    this.#shared ??= this.#open(config, { capabilities: {}, prior: undefined })
+    return this.#shared
   }
 
   #open(
