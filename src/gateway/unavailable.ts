@@ -3,6 +3,7 @@ import { MCPClientError } from '../client/errors.ts'
 import type { Definition } from '../definition/compile.ts'
 import { compileTool } from '../definition/compiled-tool.ts'
 import type { GatewayMessage } from '../request/gateway-support.ts'
+import { findResource } from '../request/resources.ts'
 import { toCallerError, toCallerResult } from './failure.ts'
 import type { GatewayItem } from './options.ts'
 import { guardOfUnknown } from './scopes.ts'
@@ -61,10 +62,7 @@ export function withUnavailable(
     })
     return { ...merged, resources: { ...resources, templates } }
   }
-  const isKnown =
-    typeof uri !== 'string' ||
-    certain.resources.fixed.has(uri) ||
-    certain.resources.templates.some(({ template }) => template.match(uri) !== undefined)
+  const isKnown = typeof uri !== 'string' || findResource(certain.resources, uri)?.config !== undefined
   if (method !== 'resources/read' || isKnown) return merged
   const guard = guardOf({ kind: 'resource', name: uri }, { kind: 'template', name: uri })
   if (guard === undefined) return merged
