@@ -11,3 +11,8 @@ export type Ending =
     }
   | { readonly kind: 'result'; readonly result: CallToolResult }
   | { readonly kind: 'error'; readonly error: unknown }
+
+/** A promise that never settles, so that no `catch` or `finally` of the tool runs after its call has ended. */
+export function neverSettles(): Promise<never> {
+  return new Promise(() => {})
+}

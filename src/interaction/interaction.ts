@@ -2,19 +2,13 @@
 import type { ClientCapabilities, StepOptions } from '../definition/context.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import { mergeCapabilities, missingCapabilities, missingCapabilityError } from './capabilities.ts'
-import type { Ending } from './ending.ts'
+import { type Ending, neverSettles } from './ending.ts'
 import type { Journal } from './journal.ts'
 import type { Question } from './question.ts'
-import {
-  neverSettles,
-  type OpenQuestion,
-  Replay,
-  type ReplayHooks,
-  type StepFunction,
-  type Suspension,
-} from './replay.ts'
+import { type OpenQuestion, Replay, type ReplayHooks, type Suspension } from './replay.ts'
 import type { Binding } from './seal.ts'
 import { type StateOptions, sealIfNeeded } from './state.ts'
+import type { StepFunction } from './steps.ts'
 
 export interface CallControl {
   readonly signal: AbortSignal

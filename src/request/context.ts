@@ -37,7 +37,7 @@ import {
   samplingQuestion,
   sentQuestion,
 } from '../interaction/question.ts'
-import type { StepFunction } from '../interaction/replay.ts'
+import type { StepFunction } from '../interaction/steps.ts'
 import { splitMeta } from './meta.ts'
 import { Notifier } from './notifier.ts'
 import { ownAuth } from './own-auth.ts'

@@ -8,9 +8,9 @@
 import { digest } from '../definition/digest.ts'
 import { isA } from '../definition/error-text.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
-import type { Ending } from '../interaction/ending.ts'
+import { type Ending, neverSettles } from '../interaction/ending.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
-import { neverSettles, type Replay, type ReplayHooks, type Suspension } from '../interaction/replay.ts'
+import type { Replay, ReplayHooks, Suspension } from '../interaction/replay.ts'
 import { type MethodResult, toMethodResult } from '../request/method-result.ts'
 import {
   endedWith,

@@ -1,9 +1,11 @@
 /** The sleeps and events that the tool of one run waits for. Each is a separate step in the journal, so that it is done once. */
+import { neverSettles } from '../interaction/ending.ts'
 import { own } from '../interaction/journal.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
-import { neverSettles, type Replay } from '../interaction/replay.ts'
+import type { Replay } from '../interaction/replay.ts'
 import { isInsideStep } from '../interaction/step-body.ts'
 import type { Task } from './record.ts'
+import { createReach } from './timed-waits.ts'
 
 /** What it needs from its run. */
 export interface WaitingRun {
@@ -38,6 +40,7 @@ export function isOwnStep(name: string): boolean {
 
 export class Waits {
   readonly #run: WaitingRun
+  readonly #reach = createReach(() => this.#run.replay)
   readonly #sleepsUntil: number[] = []
   /** The end times of sleeps that the call waits for, by timer. */
   readonly #inside = new Map<ReturnType<typeof setTimeout>, number>()
@@ -80,13 +83,13 @@ export class Waits {
       throw new TypeError('ctx.sleep takes milliseconds: a number, 0 or more.')
     this.#checkOutside('ctx.sleep', name)
     const { replay } = this.#run
-    const until = this.#toOwnTime(Number(await replay.note(SLEEP + name, () => this.#timeIn(ms))))
+    const until = this.#toOwnTime(Number(await replay.steps.note(SLEEP + name, () => this.#timeIn(ms))))
     const over = () => (until <= Date.now() ? until : undefined)
     const decision = `sleep ${name}`
-    if (await replay.reach(decision, over, isFinal)) return
+    if (await this.#reach(decision, over, isFinal)) return
     if (this.#run.task === undefined && this.#run.waitsInside) {
       await this.#waitInside(until)
-      if (await replay.reach(decision, over, isFinal)) return
+      if (await this.#reach(decision, over, isFinal)) return
     }
     this.#sleepsUntil.push(until)
     return replay.park()
@@ -98,27 +101,28 @@ export class Waits {
     this.#checkOutside('ctx.waitFor', name)
     const { replay } = this.#run
     const begin = () => (timeoutMs === undefined ? null : this.#timeIn(timeoutMs))
-    const ends = (await replay.note(WAIT + name, begin)) as number | null
+    const ends = (await replay.steps.note(WAIT + name, begin)) as number | null
     const until = ends === null ? null : this.#toOwnTime(ends)
     const event = () => own(this.#run.task?.record.inbox.events ?? {}, name)
     const over = (): number | undefined => {
       // Decided by a version that did not record the order.
-      if (replay.recorded(WAITED + name) !== undefined) return 0
+      if (replay.steps.recorded(WAITED + name) !== undefined) return 0
       const arrived = event()
       if (arrived !== undefined) return this.#toOwnTime(arrived[1] ?? 0)
       return until !== null && until <= Date.now() ? until : undefined
     }
     const decide = (): boolean => {
-      if (replay.recorded(WAITED + name) === undefined) replay.record(WAITED + name, [event() ?? []])
+      if (replay.steps.recorded(WAITED + name) === undefined)
+        replay.steps.record(WAITED + name, [event() ?? []])
       // The event may still arrive.
       return event() !== undefined
     }
-    if (!(await replay.reach(`event ${name}`, over, decide))) {
+    if (!(await this.#reach(`event ${name}`, over, decide))) {
       this.#awaited.push(name)
       if (until !== null) this.#sleepsUntil.push(until)
       return replay.park()
     }
-    const [outcome] = replay.recorded(WAITED + name) as readonly [readonly unknown[]]
+    const [outcome] = replay.steps.recorded(WAITED + name) as readonly [readonly unknown[]]
     if (outcome.length > 0) return structuredClone(outcome[0])
     throw new DOMException(`Event "${name}" did not arrive in time.`, 'TimeoutError')
   }

@@ -1,9 +1,10 @@
 /** Questions that wait for steps: not for ever, and nothing stays behind. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { neverSettles } from '../../../src/interaction/ending.ts'
 import { EMPTY_JOURNAL } from '../../../src/interaction/journal.ts'
 import { type Question, rootsQuestion } from '../../../src/interaction/question.ts'
 import type { QuestionError } from '../../../src/interaction/question-error.ts'
-import { neverSettles, Replay, type ReplayHooks, type Suspension } from '../../../src/interaction/replay.ts'
+import { Replay, type ReplayHooks, type Suspension } from '../../../src/interaction/replay.ts'
 import { deferred } from '../_client.ts'
 
 const STEP_TIMEOUT_MS = 60_000
