@@ -47,7 +47,13 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'replay',
     title: 'replaying a call',
-    sources: ['src/interaction/replay.ts', 'src/interaction/journal.ts', 'src/interaction/step-body.ts'],
+    sources: [
+      'src/interaction/replay.ts',
+      'src/interaction/question-keys.ts',
+      'src/interaction/steps.ts',
+      'src/interaction/journal.ts',
+      'src/interaction/step-body.ts',
+    ],
     tests: [
       ...ASKING,
       'test/unit/sdk-callbacks/',
