@@ -317,19 +317,9 @@ export class TaskRun implements ReplayHooks {
     )
   }
 
-  /** The last write of the run. If it fails, another run repeats the rest of this one. Never rejects. */
+  /** Never rejects. */
   async #endAs(change: (record: TaskRecord) => TaskRecord): Promise<void> {
-    try {
-      await this.#writer.write((record) => ({ record: change(record), dueAt: null }))
-    } catch (error) {
-      const { report } = this.#options
-      const failure = toTaskError(error, report)
-      const isTooLarge = isA(error, TaskTooLargeError)
-      if (isTooLarge)
-        await this.#writer
-          .write((record) => ({ record: failedWith(record, failure), dueAt: null }))
-          .catch(report)
-    }
+    await this.#writer.end(change)
     this.#close()
   }
 

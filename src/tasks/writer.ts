@@ -6,7 +6,7 @@
 import { backoffMs } from '../definition/backoff.ts'
 import { isA } from '../definition/error-text.ts'
 import type { Journal } from '../interaction/journal.ts'
-import { isSame, NO_CRASHES, tooLarge } from './changes.ts'
+import { failedWith, isSame, NO_CRASHES, tooLarge, toTaskError } from './changes.ts'
 import { isEnded, type Task, type TaskRecord } from './record.ts'
 import type { Changed, TaskRecords } from './task-records.ts'
 import { TaskTooLargeError } from './task-records.ts'
@@ -150,6 +150,20 @@ export class RunWriter {
         if (failures === 1) this.#options.report(error)
       }
       await new Promise((resolve) => setTimeout(resolve, waitMs))
+    }
+  }
+
+  /**
+   * The last write of the run; a result that does not fit fails the task. If it fails, another run repeats the rest of this one. Never rejects.
+   */
+  async end(change: (record: TaskRecord) => TaskRecord): Promise<void> {
+    const { report } = this.#options
+    try {
+      await this.write((record) => ({ record: change(record), dueAt: null }))
+    } catch (error) {
+      const failure = toTaskError(error, report)
+      if (!isA(error, TaskTooLargeError)) return
+      await this.write((record) => ({ record: failedWith(record, failure), dueAt: null })).catch(report)
     }
   }
 
