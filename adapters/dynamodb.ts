@@ -2,7 +2,7 @@
 
 import { type Names as NamesOf, requireOptions } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
-import { type DueTask, fairPage } from '../src/tasks/fair-page.ts'
+import { type DueTask, fairPageOf } from '../src/tasks/fair-page.ts'
 import type { StoredTask, TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isExpired, isTaskId } from '../src/tasks/stored.ts'
 import { requireClient } from './_bus/client.ts'
@@ -121,11 +121,8 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
         ...servers.flatMap((one) => Array.from({ length: LINES }, (_, line) => lineOf(one, line))),
       ]
       const found = await Promise.all(lines.map((line) => readLine(table, line, now, limit)))
-      const due = found.flat().sort((one, other) => one.dueAt - other.dueAt)
       // The index does not have the owners.
-      return fairPage(limit, perOwner, (without) =>
-        due.filter(({ owner }) => !without.includes(owner)).slice(0, limit),
-      )
+      return fairPageOf(found.flat(), limit, perOwner)
     },
   }
   return store

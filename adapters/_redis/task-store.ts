@@ -1,7 +1,7 @@
 /** Tasks in Redis. Each write is one script, so it is atomic. */
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
-import { type DueTask, fairPage } from '../../src/tasks/fair-page.ts'
+import { type DueTask, fairPageOf } from '../../src/tasks/fair-page.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { checkTask, createDuplicateError, isExpired, isTaskId } from '../../src/tasks/stored.ts'
 import { requireClient } from '../_bus/client.ts'
@@ -109,10 +109,7 @@ export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOpti
       const owned = await Promise.all(servers.map((one) => dueOf(one, times, limit)))
       // The owners of tasks without a server are not known here: each counts as one.
       const unowned = toDue(none).map((task) => ({ ...task, owner: `task ${task.id}` }))
-      const due = [...unowned, ...owned.flat()].sort((one, other) => one.dueAt - other.dueAt)
-      return fairPage(limit, perOwner, (without) =>
-        due.filter(({ owner }) => !without.includes(owner)).slice(0, limit),
-      )
+      return fairPageOf([...unowned, ...owned.flat()], limit, perOwner)
     },
   }
 }

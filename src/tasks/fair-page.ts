@@ -39,3 +39,11 @@ export async function fairPage(
   const rest = others.slice(0, limit - taken.size)
   return [...taken.values(), ...rest].sort((one, other) => one.dueAt - other.dueAt).map(({ id }) => id)
 }
+
+/** The same, of tasks that are all known. */
+export function fairPageOf(tasks: readonly DueTask[], limit: number, perOwner: number): Promise<string[]> {
+  const sorted = [...tasks].sort((one, other) => one.dueAt - other.dueAt)
+  return fairPage(limit, perOwner, (without) =>
+    sorted.filter(({ owner }) => !without.includes(owner)).slice(0, limit),
+  )
+}

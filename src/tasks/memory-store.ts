@@ -1,5 +1,5 @@
 /** Tasks in the memory of one process: for development, tests, and servers that may lose tasks when the process ends. */
-import { fairPage } from './fair-page.ts'
+import { fairPageOf } from './fair-page.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { checkTask, createDuplicateError, isExpired, isTaskId } from './stored.ts'
 
@@ -104,10 +104,7 @@ export function createMemoryTaskStore(): TaskStore {
       const due = [...timed.values()]
         .filter((task) => task.dueAt! <= now && !isExpired(task, now) && isOwn(task))
         .map(({ id, owner, dueAt }) => ({ id, owner, dueAt: dueAt! }))
-        .sort((one, other) => one.dueAt - other.dueAt)
-      return fairPage(limit, perOwner, (without) =>
-        due.filter(({ owner }) => !without.includes(owner)).slice(0, limit),
-      )
+      return fairPageOf(due, limit, perOwner)
     },
   }
 }
