@@ -1,7 +1,7 @@
 /** Loads a server in a separate process and reads its description: user code does not run in the CLI. */
 
 import { once } from 'node:events'
-import { extname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'esbuild'
@@ -67,12 +67,21 @@ function workerdModules(onUse: () => void): Plugin {
 const UNCHECKED: Plugin = {
   name: 'mayfly-unchecked',
   setup(build) {
-    build.onLoad({ filter: /[\\/]definition[\\/]option-kind\.[jt]s$/ }, () => ({
-      contents: 'export const mismatch = () => undefined',
-      loader: 'js',
-    }))
+    build.onLoad({ filter: /[\\/]definition[\\/]option-kind\.[jt]s$/ }, ({ path, suffix }) =>
+      suffix === CHECKED
+        ? undefined
+        : {
+            // What is exported here comes before the rest of the module.
+            contents: `export * from './${basename(path)}${CHECKED}'\nexport const mismatch = () => undefined`,
+            resolveDir: dirname(path),
+            loader: 'js',
+          },
+    )
   },
 }
+
+/** After the path of the module that checks. */
+const CHECKED = '?checked'
 
 /** A value that can be called, constructed and extended, and whose members are the same value. */
 const ANYTHING = `
