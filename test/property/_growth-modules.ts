@@ -32,7 +32,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       timeout tool tool-mistakes unknown-option`,
     'src/gateway': 'options',
     'src/http': 'app html known-callers mounted page-model',
-    'src/interaction': 'matrix step-error step-options',
+    'src/interaction': 'matrix question-keys step-error step-options',
     'src/request': 'connection direct-call shares tool-handle',
     'src/retrieval': 'checked-store input options store vector-query-tool',
     'src/retrieval/stores': 'http',
@@ -92,7 +92,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/client': 'entries',
     'src/interaction': 'journal legacy-policy seal state',
     'src/protocol': 'asking',
-    'src/sdk': 'guarded resource-keys',
+    'src/sdk': 'guarded resource-keys served-methods',
     'src/webhook': 'signature',
   },
 }
