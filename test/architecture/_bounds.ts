@@ -152,7 +152,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/gateway-support.ts':
         'GatewayHost.publish GatewaySupport.close GatewaySupport.definitionFor',
       'src/gateway/follow.ts': 'followServers',
-      'src/gateway/tasks.ts': 'METHODS createTaskMethod.priorFor',
+      'src/gateway/tasks.ts': 'METHODS createTaskMethod.openFor',
       'src/gateway/upstream.ts': 'Relayed.close follow.end',
       'adapters/_bus/ask.ts': 'Ask Ask.command',
       'adapters/_bus/wire-bus.ts': 'Wire.send',
@@ -189,7 +189,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/interaction/interaction.ts': 'Interaction.ask Interaction.askReturned Interaction.step',
       'src/interaction/decisions.ts': 'count.request',
       'src/interaction/replay.ts': 'during.work inStep.work',
-      'src/interaction/steps.ts': 'note.value',
+      'src/interaction/question-keys.ts': 'KeyOf createQuestionKeys.during',
+      'src/interaction/steps.ts': 'StepsCall.inStep StepsCall.over note.value',
       'src/interaction/seal.ts': 'Seal.open Seal.seal',
       'src/protocol/answer.ts': 'Run',
       'src/protocol/batch-answers.ts': 'inTurn.work',
@@ -221,6 +222,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/tasks/run-options.ts': 'RunOptions.create',
       'src/tasks/runs.ts': 'TaskRuns.run TaskRuns.start',
       'src/tasks/store-time.ts': 'StoreClock.sync createStoreClock.bounded',
+      'src/tasks/timed-waits.ts': 'Reach',
       'src/tasks/task-records.ts':
         'TaskRecords.change TaskRecords.create TaskRecords.due TaskRecords.dueElsewhere TaskRecords.putOff ' +
         'TaskRecords.read createTaskRecords.onDue',
