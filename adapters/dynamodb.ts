@@ -34,6 +34,9 @@ const MAX_STATE_BYTES = 400_000
  */
 const LINES = 16
 
+/** Due tasks of each partition that are counted. */
+const MAX_COUNTED = 100
+
 /** Partitions for tasks without a server. */
 const SHARDS = 4
 
@@ -90,6 +93,14 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
       .filter((name) => name.startsWith(SERVER))
       .map((name) => name.slice(SERVER.length))
 
+  const readDue = async (now: number, limit: number, servers: readonly string[]): Promise<DueTask[]> => {
+    const lines = [
+      ...Array.from({ length: SHARDS }, (_, shard) => `due#${shard}`),
+      ...servers.flatMap((one) => Array.from({ length: LINES }, (_, line) => lineOf(one, line))),
+    ]
+    return (await Promise.all(lines.map((line) => readLine(table, line, now, limit)))).flat()
+  }
+
   const store: TaskStore = {
     maxStateBytes: MAX_STATE_BYTES,
     clockOffsetMs: clock.offsetMs,
@@ -115,14 +126,16 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
     },
     async due(now, limit, { server, perOwner = limit } = {}) {
       if (limit <= 0) return []
-      const servers = server === undefined ? await readServers() : [server]
-      const lines = [
-        ...Array.from({ length: SHARDS }, (_, shard) => `due#${shard}`),
-        ...servers.flatMap((one) => Array.from({ length: LINES }, (_, line) => lineOf(one, line))),
-      ]
-      const found = await Promise.all(lines.map((line) => readLine(table, line, now, limit)))
+      const found = await readDue(now, limit, server === undefined ? await readServers() : [server])
       // The index does not have the owners.
-      return fairPageOf(found.flat(), limit, perOwner)
+      return fairPageOf(found, limit, perOwner)
+    },
+    async stats(now, { server }) {
+      const found = await readDue(now, MAX_COUNTED, [server])
+      return {
+        due: found.length,
+        oldestDueAt: found.map(({ dueAt }) => dueAt).sort((a, b) => a - b)[0] ?? null,
+      }
     },
   }
   return store

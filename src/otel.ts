@@ -1,28 +1,35 @@
 /**
- * OpenTelemetry: one server span and one measured duration per request, following the semantic conventions for MCP. A separate entry
- * point, so that it is loaded only if it is used.
+ * OpenTelemetry: one server span and one measured duration per request, following the semantic conventions for MCP, and the same for each
+ * run of a task. A separate entry point, so that it is loaded only if it is used.
  */
 import {
   type Attributes,
   context,
-  type Histogram,
   type Meter,
-  type MeterProvider,
-  metrics,
-  propagation,
-  ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
-  type TextMapGetter,
   type Tracer,
   trace,
 } from '@opentelemetry/api'
 import { type Names, refuseUnknown } from './definition/unknown-option.ts'
+import { clipped, createInstruments, SCOPE, SECONDS } from './otel/instruments.ts'
+import { parentOf } from './otel/parent.ts'
+import { createTaskTelemetry } from './otel/tasks.ts'
 import { clip } from './protocol/describe.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from './protocol/versions.ts'
 import type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
 
-export type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
+export type {
+  Span,
+  TaskTelemetry,
+  Telemetry,
+  TracedOutcome,
+  TracedQueue,
+  TracedRequest,
+  TracedRun,
+  TracedRunOutcome,
+  TracedTask,
+} from './request/telemetry.ts'
 
 /** Options of `openTelemetry`. */
 export interface OpenTelemetryOptions {
@@ -40,6 +47,10 @@ const OPTIONS: Names<OpenTelemetryOptions> = { tracer: 'object', meter: 'object'
  * names, ids and codes, truncated to 256 characters. Metrics contain only MCP methods, and names of existing tools and prompts: those that
  * an `MCPServer` answered, or that a server behind `fromSdk` or `fromNode` lists. Neither contains arguments, results or tokens.
  *
+ * Creates a span per run of a task, in a trace of its own with a link to the call that created the task, and records
+ * `mayfly.tasks.run.duration` (seconds, by `mayfly.tasks.outcome`), `mayfly.tasks.crashes`, and whenever the server looks for due tasks
+ * `mayfly.tasks.queue.depth` and `mayfly.tasks.queue.age` (seconds).
+ *
  * ```ts
  * new MCPServer({ …, telemetry: openTelemetry() })
  * ```
@@ -51,7 +62,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   return {
     start: (request) => {
       const parent = parentOf(request)
-      const span = (tracer ?? trace.getTracer('mayfly-mcp')).startSpan(
+      const span = (tracer ?? trace.getTracer(SCOPE)).startSpan(
         clip(spanName(request)),
         { kind: SpanKind.SERVER, startTime: request.startedAt, attributes: clipped(attributesOf(request)) },
         parent,
@@ -68,32 +79,24 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
         },
       } satisfies Span
     },
+    tasks: createTaskTelemetry(tracer, meter),
   }
 }
 
 const DURATION = {
   unit: 's',
   description: 'Duration of a request on the server, until its response was sent.',
-  // As recommended by the semantic conventions.
-  advice: { explicitBucketBoundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] },
+  advice: { explicitBucketBoundaries: SECONDS },
 }
 
-/** Records durations with the currently registered provider, which may be registered after the server was created. */
 function createRecorder(meter: Meter | undefined): (request: TracedRequest, outcome: TracedOutcome) => void {
   const isKnown = createKnown()
-  let provider: MeterProvider | undefined
-  let histogram: Histogram | undefined
+  const histogram = createInstruments(meter, (current) =>
+    current.createHistogram('mcp.server.operation.duration', DURATION),
+  )
   return (request, outcome) => {
-    const current = metrics.getMeterProvider()
-    if (histogram === undefined || (meter === undefined && current !== provider)) {
-      provider = current
-      histogram = (meter ?? current.getMeter('mayfly-mcp')).createHistogram(
-        'mcp.server.operation.duration',
-        DURATION,
-      )
-    }
     const seconds = Math.max(0, Date.now() - request.startedAt) / 1000
-    histogram.record(seconds, measuredOf(request, outcome, isKnown))
+    histogram().record(seconds, measuredOf(request, outcome, isKnown))
   }
 }
 
@@ -161,33 +164,6 @@ const METHODS: readonly string[] = [
   'tools/call',
   'tools/list',
 ]
-
-const FROM_META: TextMapGetter<{ readonly [name: string]: unknown }> = {
-  keys: (meta) => Object.keys(meta),
-  get: (meta, key) => (typeof meta[key] === 'string' ? meta[key] : undefined),
-}
-
-const FROM_HEADERS: TextMapGetter<Headers> = {
-  keys: (headers) => [...headers.keys()],
-  get: (headers, key) => headers.get(key) ?? undefined,
-}
-
-/** `_meta` takes precedence over the headers, which proxies also write. */
-function parentOf({ params, headers }: TracedRequest) {
-  const meta = params._meta
-  if (typeof meta === 'object' && meta !== null && 'traceparent' in meta) {
-    return propagation.extract(ROOT_CONTEXT, meta as { readonly [name: string]: unknown }, FROM_META)
-  }
-  return propagation.extract(ROOT_CONTEXT, headers, FROM_HEADERS)
-}
-
-/** Truncated as in the log, so that a client cannot fill the traces with invented text. */
-function clipped(attributes: Attributes): Attributes {
-  const entries = Object.entries(attributes)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'string' ? clip(value) : value]),
-  )
-}
 
 function spanName({ method, params }: TracedRequest): string {
   const isNamed = method === 'tools/call' || method === 'prompts/get'

@@ -223,7 +223,8 @@ export class MCPServer<Context extends McpContext = McpContext> {
   }
 
   #addTasks(tasks: TaskSupport): void {
-    tasks.attach({ id: this.id, options: () => this.#requestOptions() })
+    const { telemetry } = this.#config
+    tasks.attach({ id: this.id, options: () => this.#requestOptions(), telemetry })
     for (const [name, tool] of Object.entries(tasks.tools(this.#tools.values()))) {
       if (!this.#tools.has(name)) this.#tools.set(name, tool)
     }

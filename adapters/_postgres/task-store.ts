@@ -42,6 +42,9 @@ export interface PostgresTaskStore extends TaskStore {
 /** Maximum bytes of one task. Postgres accepts more, but each step writes all of it. */
 const MAX_STATE_BYTES = 1_000_000
 
+/** Maximum due tasks that are counted, of a server and of none. */
+const MAX_COUNTED = 10_000
+
 const PURGE_EVERY_MS = 60_000
 
 /** Maximum rows that one statement deletes. */
@@ -145,14 +148,20 @@ export function postgresTaskStore(
       if (performance.now() - purgedAt >= PURGE_EVERY_MS) await purge().catch(report)
       return ids
     },
+    async stats(now, { server }) {
+      const [row] = await query(sql.stats, now, MAX_COUNTED, server)
+      return { due: Number(row!.due), oldestDueAt: row!.oldest === null ? null : Number(row!.oldest) }
+    },
   }
 }
 
 function toStatements(table: string) {
   const unexpired = (now: string): string => `(expires_at IS NULL OR expires_at > ${now}::text::bigint)`
-  const dueOf = (whose: string): string =>
+  const dueOf = (whose: string, more = ''): string =>
     `SELECT id, owner, due_at FROM ${table} WHERE ${whose} AND is_open AND due_at <= $1::text::bigint AND ${unexpired('$1')}
-AND owner NOT IN (SELECT json_array_elements_text($4::text::json)) ORDER BY due_at LIMIT $2::text::bigint`
+${more} ORDER BY due_at LIMIT $2::text::bigint`
+  const bothParts = (more?: string): string =>
+    `(${dueOf('server = $3::text', more)}) UNION ALL (${dueOf('server IS NULL', more)})`
   const values = `$1::text, $2::text, $3::text::bigint, $4::text::boolean, $5::text::bigint, $6::text::bigint, $7::text, $8::text`
   return {
     create: `SELECT ${table}_create(${values}, $9::text::bigint, $10::text::bigint) AS result`,
@@ -163,7 +172,8 @@ WHERE id = $1::text AND version = $3::text::bigint - 1 AND ${unexpired('$9')} RE
     due: `SELECT id, owner, due_at FROM ${table} WHERE is_open AND due_at <= $1::text::bigint AND ${unexpired('$1')}
 ORDER BY due_at LIMIT $2::text::bigint`,
     // Both parts are read in the order of the index.
-    dueOf: `(${dueOf('server = $3::text')}) UNION ALL (${dueOf('server IS NULL')}) ORDER BY due_at LIMIT $2::text::bigint`,
+    dueOf: `${bothParts('AND owner NOT IN (SELECT json_array_elements_text($4::text::json))')} ORDER BY due_at LIMIT $2::text::bigint`,
+    stats: `SELECT count(*)::text AS due, min(due_at)::text AS oldest FROM (${bothParts()}) AS due_tasks`,
     // Concurrent deletions take different rows.
     purge: `DELETE FROM ${table} WHERE id = ANY(ARRAY(
   SELECT id FROM ${table} WHERE expires_at <= $1::text::bigint LIMIT ${PURGED_AT_ONCE} FOR UPDATE SKIP LOCKED

@@ -108,6 +108,17 @@ local function find(due, expiring, owner)
 end
 `
 
+/** The number of due tasks in pairs of sets, and the earliest due time. */
+export const COUNT = `${DUE}
+local count, oldest = 0, nil
+for index = 1, #KEYS, 2 do
+  removeExpired(KEYS[index], KEYS[index + 1])
+  count = count + redis.call('ZCOUNT', KEYS[index], '-inf', ARGV[1])
+  local first = redis.call('ZRANGEBYSCORE', KEYS[index], '-inf', ARGV[1], 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  if first and (not oldest or tonumber(first) < tonumber(oldest)) then oldest = first end
+end
+return {count, oldest or false}`
+
 /** Tasks without a server, and the servers if their key is given. */
 export const DUE_OF_NONE = `${DUE}
 find(KEYS[1], KEYS[2], '')

@@ -8,7 +8,7 @@ import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
-import { CREATE, DUE_OF_NONE, DUE_OF_OWNERS, DUE_OWNERS, READ, REPLACE } from './task-scripts.ts'
+import { COUNT, CREATE, DUE_OF_NONE, DUE_OF_OWNERS, DUE_OWNERS, READ, REPLACE } from './task-scripts.ts'
 
 /** The used members of a client or cluster client for scripts, from either library. */
 export type RedisScripts = NodeRedisScripts | IoRedisScripts
@@ -35,6 +35,9 @@ const OPTIONS: Names<RedisTaskStoreOptions> = { prefix: 'string', ...OUTAGE_OPTI
 
 /** Maximum bytes of one task: a script blocks all others while it copies them. */
 const MAX_STATE_BYTES = 1_000_000
+
+/** Owners whose due tasks are counted, those that are due for the longest time. */
+const MAX_COUNTED_OWNERS = 1000
 
 /** With a key, which a cluster needs. */
 const NOW = `return redis.call('TIME')`
@@ -77,10 +80,12 @@ export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOpti
     const whose = `${server.length}:${server}:${owner}`
     return [keyOf('due', whose), keyOf('expiring', whose)]
   }
+  /** Those that are due for the longest time. */
+  const dueOwners = async (server: string, now: number | string, limit: number): Promise<string[]> =>
+    (await run(DUE_OWNERS, [keyOf('owners', server)], [String(now), String(limit)])) as string[]
   /** Up to `limit` of each of the owners that are due for the longest time. */
   const dueOf = async (server: string, times: string[], limit: number): Promise<DueTask[]> => {
-    const [now = ''] = times
-    const owners = (await run(DUE_OWNERS, [keyOf('owners', server)], [now, String(limit)])) as string[]
+    const owners = await dueOwners(server, times[0]!, limit)
     if (owners.length === 0) return []
     const keys = [keyOf('owners', server), ...owners.flatMap((owner) => setsOf(server, owner))]
     return toDue(await run(DUE_OF_OWNERS, keys, [...times, String(limit), ...owners]))
@@ -110,6 +115,13 @@ export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOpti
       // The owners of tasks without a server are not known here: each counts as one.
       const unowned = toDue(none).map((task) => ({ ...task, owner: `task ${task.id}` }))
       return fairPageOf([...unowned, ...owned.flat()], limit, perOwner)
+    },
+    async stats(now, { server }) {
+      const times = [String(now), String(Math.min(now, clock.now()))]
+      const owners = await dueOwners(server, now, MAX_COUNTED_OWNERS)
+      const keys = [keyOf('due'), keyOf('expiring'), ...owners.flatMap((owner) => setsOf(server, owner))]
+      const [due, oldest] = (await run(COUNT, keys, times)) as [number, string | null]
+      return { due: Number(due), oldestDueAt: oldest === null ? null : Number(oldest) }
     },
   }
 }

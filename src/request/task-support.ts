@@ -9,6 +9,7 @@ import type { Context } from './context.ts'
 import type { MethodResult } from './method-result.ts'
 import type { ServerOptions } from './options.ts'
 import type { TaskMethod } from './task-method.ts'
+import type { Telemetry } from './telemetry.ts'
 
 /** The type of `server.tasks`. */
 export interface TaskControls {
@@ -90,6 +91,7 @@ export interface TaskHost {
   /** The server's `id`, to which its tasks belong. */
   readonly id: string
   readonly options: () => ServerOptions
+  readonly telemetry?: Telemetry | undefined
 }
 
 /** The server's configuration, as every request uses it. */

@@ -1,5 +1,5 @@
 /**
- * The interface to a tracing library: creates a span for each request.
+ * The interface to a tracing library: creates a span for each request and for each run of a task.
  */
 
 /** One JSON-RPC request, with what is known before it is served. */
@@ -28,15 +28,64 @@ export interface TracedOutcome {
   readonly isListed?: boolean | undefined
 }
 
-/** The span of one request. */
-export interface Span {
-  /** Runs `work` so that its spans become children of this one. */
+/** The span of one request, or of one run of a task. */
+export interface Span<Outcome = TracedOutcome> {
+  /** Runs `work` so that its spans become children of this one. A run of a task begins at once, also if this does not call `work`. */
   run<Result>(work: () => Result): Result
-  /** Called once, after the last byte of the response. */
-  end(outcome: TracedOutcome): void
+  /** Called once, after the last byte of the response, or after the last write of the run. */
+  end(outcome: Outcome): void
 }
 
 /** The `telemetry` option of a server. Its errors are reported and do not end calls. */
 export interface Telemetry {
   start(request: TracedRequest): Span
+  /** For servers with tasks. Nothing waits for it. */
+  readonly tasks?: TaskTelemetry
+}
+
+/** What a server reports about its tasks. */
+export interface TaskTelemetry {
+  /** At most 256 characters that identify the trace of a call. They are stored with the task that the call may become. */
+  createdBy?(request: Pick<TracedRequest, 'params' | 'headers'>): string | undefined
+  startRun?(run: TracedRun): Span<TracedRunOutcome>
+  /** A run has died, or did not reach the store for the time of its lease: another one takes its task, or the task fails. */
+  recordCrash?(task: TracedTask): void
+  /** The tasks that wait for a run, whenever `server.tasks.runDue` looks for them. */
+  recordQueue?(queue: TracedQueue): void
+}
+
+export interface TracedTask {
+  readonly taskId: string
+  readonly tool: string
+  /** Whether the server defines this tool, so that its name is one of few. */
+  readonly isDefined: boolean
+}
+
+/** One run of a task. */
+export interface TracedRun extends TracedTask {
+  /** What `createdBy` returned for its call. */
+  readonly createdBy: string | undefined
+  /** In milliseconds since the epoch. */
+  readonly startedAt: number
+}
+
+export interface TracedRunOutcome {
+  /**
+   * `suspended`: it sleeps, waits for an event, or was out of time. `released`: it could not begin or go on, because `setup` failed, the
+   * tool is unknown, or its code has changed. `lost`: the task was cancelled or has expired, or another run has it.
+   */
+  readonly outcome: 'completed' | 'failed' | 'input_required' | 'suspended' | 'released' | 'lost'
+  /** The code of the error with which the task failed. */
+  readonly code?: number | undefined
+  /** The task is completed with a result that has `isError`. */
+  readonly isToolError?: boolean | undefined
+}
+
+export interface TracedQueue {
+  /** The server's `id`. */
+  readonly server: string
+  /** The number of due tasks. A store may count only some thousands. */
+  readonly due: number
+  /** Milliseconds for which the first of them has been due. 0 if there is none. */
+  readonly oldestDueMs: number
 }

@@ -30,6 +30,7 @@ import { settingsOf, type ToolSettings } from './settings.ts'
 import { toStoredInput } from './stored-input.ts'
 import { TaskTooLargeError } from './task-records.ts'
 import { UnknownTaskError } from './unknown-writes.ts'
+import type { RunWatch } from './watch.ts'
 
 /** Time that is reserved to turn a call into a task before the call would be ended. */
 const ESCALATION_MS = 1500
@@ -81,6 +82,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     const declared = isDeclared(context)
     const endsAt = wire.endsAt() ?? Number.POSITIVE_INFINITY
     let place: Place | undefined
+    let watch: RunWatch | undefined
     const options: RunOptions = {
       records,
       seed: base.seed,
@@ -97,6 +99,8 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
         if (task !== undefined) {
           runs.running.set(task.id, run)
           place = runs.places.join()
+          // Its run goes on, unless the call has only waited so far.
+          if (pause === undefined) watch = runs.watch()?.begin(task)
         }
         return task
       },
@@ -125,6 +129,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     )
     const finished = runToEnd(run, tool, base.arguments, own, runs.options().reportError).then(() => {
       place?.leave()
+      if (run.task) watch?.end(run.task)
       if (run.task && runs.running.get(run.task.id) === run) runs.running.delete(run.task.id)
     })
     try {
@@ -149,7 +154,9 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     // The result contains the error, so a task is not needed.
     if (!validation.ok) return runTool(tool, input, context, runs.options().reportError)
     const stored = await toStoredInput(tool, input, validation.value)
-    const base = newRecord(tool.name, stored, context, toolSettings)
+    const record = newRecord(tool.name, stored, context, toolSettings)
+    const trace = runs.watch()?.traceOf(context)
+    const base = trace === undefined ? record : { ...record, trace }
     const isTask = toolSettings.mode === 'required' && (declared || toolSettings.fallback === 'handle')
     return isTask ? callAsTask(tool, base, context) : callInside(tool, base, context, toolSettings)
   }

@@ -23,7 +23,7 @@ const OPTIONS: Names<SlicePlatform & { readonly limit?: number }> = {
 /** Milliseconds between two looks for tasks of other servers. */
 const LOOK_ELSEWHERE_MS = 60_000
 
-export function createRunDue({ records, start, isForeign }: TaskRuns): TaskControls['runDue'] {
+export function createRunDue({ records, start, isForeign, watch }: TaskRuns): TaskControls['runDue'] {
   let lookedAt = Number.NEGATIVE_INFINITY
   let hasSeen = false
   /** Two servers in one store may be a mistake, and so may a server with a new id: it is reported once. Never rejects. */
@@ -57,10 +57,12 @@ export function createRunDue({ records, start, isForeign }: TaskRuns): TaskContr
       running.set(id, run)
     }
     let total = 0
+    let counting: Promise<void> | undefined
     while (Date.now() < deadline - MIN_RUN_MS) {
       // One long task does not keep the next page waiting.
       if (running.size * 2 <= limit) {
         const page = await records.due(Date.now(), limit)
+        counting = watch()?.queue(page.length)
         const fresh = page
           .filter((id) => !running.has(id) && !stillDue.has(id))
           .slice(0, limit - running.size)
@@ -73,7 +75,7 @@ export function createRunDue({ records, start, isForeign }: TaskRuns): TaskContr
       }
       await Promise.race(running.values())
     }
-    await Promise.all(running.values())
+    await Promise.all([...running.values(), counting])
     return total
   }
 
@@ -82,8 +84,9 @@ export function createRunDue({ records, start, isForeign }: TaskRuns): TaskContr
     const { limit = DUE_LIMIT, ...platform } = options
     if (platform.deadline !== undefined) return runPages(limit, platform, platform.deadline)
     const ids = await records.due(Date.now(), limit)
+    const counting = watch()?.queue(ids.length)
     if (ids.length < limit) await lookElsewhere()
-    await Promise.all(ids.map((id) => runOne(id, platform)))
+    await Promise.all([...ids.map((id) => runOne(id, platform)), counting])
     return ids.length
   }
 }

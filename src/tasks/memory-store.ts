@@ -79,6 +79,11 @@ export function createMemoryTaskStore(): TaskStore {
     return open.size >= maxOpen
   }
 
+  const dueBy = (now: number, server: string | undefined): StoredTask[] => {
+    const isOwn = (task: StoredTask): boolean => server === undefined || (task.server ?? server) === server
+    return [...timed.values()].filter((task) => task.dueAt! <= now && !isExpired(task, now) && isOwn(task))
+  }
+
   return {
     isLocal: true,
     maxStateBytes: MAX_STATE_BYTES,
@@ -100,11 +105,13 @@ export function createMemoryTaskStore(): TaskStore {
       return true
     },
     async due(now, limit, { server, perOwner = limit } = {}) {
-      const isOwn = (task: StoredTask): boolean => server === undefined || (task.server ?? server) === server
-      const due = [...timed.values()]
-        .filter((task) => task.dueAt! <= now && !isExpired(task, now) && isOwn(task))
-        .map(({ id, owner, dueAt }) => ({ id, owner, dueAt: dueAt! }))
+      const due = dueBy(now, server).map(({ id, owner, dueAt }) => ({ id, owner, dueAt: dueAt! }))
       return fairPageOf(due, limit, perOwner)
+    },
+    async stats(now, { server }) {
+      const due = dueBy(now, server)
+      const oldestDueAt = due.reduce((first, { dueAt }) => Math.min(first, dueAt!), Number.POSITIVE_INFINITY)
+      return { due: due.length, oldestDueAt: due.length === 0 ? null : oldestDueAt }
     },
   }
 }

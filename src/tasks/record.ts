@@ -38,6 +38,8 @@ export interface TaskRecord {
   readonly arguments: unknown
   readonly principal: string
   readonly caller: TaskCaller
+  /** Identifies the trace of its call, for the server's telemetry. */
+  readonly trace?: string | undefined
   readonly createdAt: number
   readonly updatedAt: number
   /** Unique for each write of a version, so that a process recognizes its own when the answer was lost. */

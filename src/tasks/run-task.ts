@@ -16,6 +16,7 @@ import type { Task, TaskRecord } from './record.ts'
 import { TaskRun } from './run.ts'
 import { type Settings, settingsOf } from './settings.ts'
 import type { TaskRecords } from './task-records.ts'
+import type { TaskWatch } from './watch.ts'
 
 /** What all runs of a server share. */
 export interface SharedByRuns {
@@ -32,12 +33,27 @@ export interface SharedByRuns {
   isForeign(server: string | undefined): boolean
   /** Once a minute for each kind. */
   readonly reportRarely: RareReport
+  /** Undefined without telemetry of tasks. */
+  watch(): TaskWatch | undefined
   /** @throws TypeError if the tasks do not belong to a server yet. */
   options(): ServerOptions
 }
 
 /** Runs a task whose lease this run holds. Resolves with the task after the run. Never rejects. */
 export async function runTask(
+  task: Task,
+  platform: SlicePlatform,
+  shared: SharedByRuns,
+  place: Place,
+): Promise<Task> {
+  const watch = shared.watch()?.begin(task)
+  if (watch === undefined) return runUnwatched(task, platform, shared, place)
+  const after = await watch.run(() => runUnwatched(task, platform, shared, place))
+  watch.end(after)
+  return after
+}
+
+async function runUnwatched(
   task: Task,
   platform: SlicePlatform,
   shared: SharedByRuns,

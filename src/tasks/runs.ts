@@ -14,6 +14,7 @@ import { runTask, type SharedByRuns } from './run-task.ts'
 import { MIN_RUN_MS, type TasksOptions, toSettings } from './settings.ts'
 import type { TaskStore } from './store.ts'
 import { createTaskRecords, TaskTooLargeError, UnreadableTaskError } from './task-records.ts'
+import { createTaskWatch, type TaskWatch } from './watch.ts'
 
 /** Milliseconds that a write waits for the notification of its runner. */
 const WAKE_TIMEOUT_MS = 1000
@@ -49,9 +50,11 @@ export function createTaskRuns(options: TasksOptions & { readonly store: TaskSto
       if (places.isShut()) return BUSY
       const runId = crypto.randomUUID()
       let isBusy = false
+      let hasCrashed = false
       const task = await records.change(id, (current) => {
         place?.leave()
         place = undefined
+        hasCrashed = false
         if (shared.isForeign(current.server)) return undefined
         const enter = (crashes: number): Place | undefined => {
           // Where each task runs in an object of its own, it dies alone.
@@ -59,8 +62,12 @@ export function createTaskRuns(options: TasksOptions & { readonly store: TaskSto
           isBusy = place === undefined
           return place
         }
-        return takeLease(current, runId, settings, { has: (task) => running.has(task), enter })
+        const changed = takeLease(current, runId, settings, { has: (task) => running.has(task), enter })
+        const { run } = current.record
+        hasCrashed = changed !== undefined && run !== undefined && changed.record.run?.id !== run.id
+        return changed
       })
+      if (hasCrashed && task !== undefined) shared.watch()?.crashed(task)
       if (place !== undefined && task?.record.run?.id === runId)
         return (await runTask(task, platform, shared, place)).dueAt
       if (task === undefined || shared.isForeign(task.server)) return null
@@ -111,6 +118,7 @@ function createShared(
   const settings = toSettings(given)
   const { runner } = settings
   let host: TaskHost | undefined
+  let watch: TaskWatch | undefined
   let isForeignReported = false
 
   const hosted = (): TaskHost => {
@@ -133,12 +141,14 @@ function createShared(
     },
     (id) => void options().publish({ type: 'resourceUpdated', uri: TASK_URI + id }),
   )
+  const reportRarely = createRareReport(report)
   return {
     records,
     settings,
     places: createPlaces(settings.maxConcurrentRuns, settings.maxRunMs),
     running: new Map(),
     report,
+    watch: () => watch,
     isForeign(server) {
       const own = hosted().id
       if (server === undefined || server === own) return false
@@ -146,7 +156,7 @@ function createShared(
       isForeignReported = true
       return true
     },
-    reportRarely: createRareReport(report),
+    reportRarely,
     options,
     readerFor: (principal) => ({
       async getTask(taskId) {
@@ -158,6 +168,8 @@ function createShared(
       if (host !== undefined)
         throw new TypeError('These tasks belong to another server: create tasks for each server.')
       host = server
+      const { tasks } = server.telemetry ?? {}
+      watch = tasks && createTaskWatch(tasks, server, settings.store, records.clock, reportRarely)
     },
   }
 }

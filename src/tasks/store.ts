@@ -59,6 +59,18 @@ export interface TaskStore {
    * whose own clock wakes each task (a Durable Object).
    */
   due(now: number, limit: number, options?: DueOptions): Promise<readonly string[]>
+  /**
+   * Counts the due tasks of a server and those without one, for telemetry: only called if there are some, every five seconds at most, and
+   * awaited for a second. May count only the first thousands. Absent: they are not measured, as for a store whose own clock wakes each task.
+   */
+  stats?(now: number, options: { readonly server: string }): Promise<DueStats>
+}
+
+/** The tasks that wait for a run. */
+export interface DueStats {
+  readonly due: number
+  /** The earliest `dueAt`. Null: none is due. */
+  readonly oldestDueAt: number | null
 }
 
 /** Which due tasks a server asks for. */

@@ -36,7 +36,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/platform.ts': 'RequestPlatform.caller',
       'src/request/telemetry.ts': 'Span.run',
       'src/tasks/store.ts':
-        'TaskRunner.wake TaskStore.clockOffsetMs TaskStore.create TaskStore.due TaskStore.read TaskStore.replace',
+        'TaskRunner.wake TaskStore.clockOffsetMs TaskStore.create TaskStore.due TaskStore.read TaskStore.replace TaskStore.stats',
       'src/webhook/replays.ts': 'WebhookStore.claim WebhookStore.release',
       'src/webhook/signature.ts': 'Verifier.verify',
     },

@@ -21,6 +21,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   tasks: ['http', 'request', 'interaction', 'events', 'definition'],
   webhook: ['http', 'events', 'definition'],
   retrieval: ['request', 'definition'],
+  otel: ['protocol', 'request', 'definition'],
   testing: ['auth', 'request', 'interaction', 'definition'],
   /** Stands beside the server: of it, only how tools are described. */
   client: ['definition'],

@@ -626,6 +626,11 @@ export const REQUIREMENTS = {
       'Each request is a server span by the semantic conventions, and what the tool draws is inside it.',
     source: ['docs/http.md'],
   },
+  'telemetry.tasks': {
+    statement:
+      'Each run of a task is a span with a link to the call that created it; due tasks are counted whenever the server looks for them.',
+    source: ['docs/http.md'],
+  },
   'telemetry.parent': {
     statement: 'The trace context comes from _meta, else from the headers.',
     source: ['docs/http.md'],

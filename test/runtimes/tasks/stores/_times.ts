@@ -208,6 +208,36 @@ export function dueScenarios(stores: Stores): void {
       await expectDue('bank', foreign)
     })
 
+    it('are counted, with the time of the first: those of a server and of none, and no others', async () => {
+      const [here, there] = await connectTwo()
+      const now = Date.now()
+      // A store whose clock wakes each task cannot tell.
+      expect(here.stats === undefined).toBe(stores.backend.wakesItself === true)
+      if (here.stats === undefined) return
+      const expectDue = (server: string, due: number, oldestDueAt: number | null) =>
+        eventually(async () => expect(await there.stats!(now, { server })).toEqual({ due, oldestDueAt }))
+      await expectDue('shop', 0, null)
+      const own = Array.from({ length: 30 }, (_, index) =>
+        newTask({ server: 'shop', owner: `owner ${index % 7}`, dueAt: now - 100 - index }),
+      )
+      const none = newTask({ dueAt: now - 50 })
+      const others = [
+        newTask({ server: 'bank', dueAt: now - HOUR_MS }),
+        newTask({ server: 'shop', dueAt: null }),
+        newTask({ server: 'shop', dueAt: now + 1 }),
+        newTask({ server: 'shop', dueAt: now - HOUR_MS, isOpen: false }),
+        newTask({ server: 'shop', dueAt: now - HOUR_MS, expiresAt: now }),
+        newTask({ dueAt: now - HOUR_MS, expiresAt: now - 1 }),
+      ]
+      for (const task of [...own, none, ...others]) await kept(here, task)
+      await expectDue('shop', 31, now - 129)
+      await expectDue('bank', 2, now - HOUR_MS)
+      for (const task of own) expect(await here.replace(next(task, { dueAt: null }))).toBe(true)
+      await expectDue('shop', 1, now - 50)
+      expect(await here.replace(next(none, { dueAt: now + 1 }))).toBe(true)
+      await expectDue('shop', 0, null)
+    })
+
     it('an owner with hundreds of them delays no other', async (context) => {
       if (stores.backend.wakesItself) return context.skip()
       const store = await connect()
