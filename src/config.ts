@@ -10,8 +10,8 @@ import { textOf } from './definition/error-text.ts'
 import { forEnv } from './definition/for-env.ts'
 import { warn } from './definition/json-line.ts'
 import { present } from './definition/present.ts'
-import { checkPrompts, type PromptsConfig } from './definition/prompt.ts'
-import { checkResources, type ResourcesConfig } from './definition/resource.ts'
+import { checkPrompts, isPromptCallbacks, type PromptsConfig } from './definition/prompt.ts'
+import { checkResources, isResourceCallbacks, type ResourcesConfig } from './definition/resource.ts'
 import type { JsonSchema } from './definition/schema.ts'
 import { type AnyTool, checkToolMembers } from './definition/tool.ts'
 import { checkToolShape } from './definition/tool-mistakes.ts'
@@ -35,7 +35,7 @@ export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   version: string
   title?: string
   description?: string
-  /** Instructions for the model: how to use this server. */
+  /** Instructions for the model: how to use this server. Not for callers that nobody knows, if anything is closed to them. */
   instructions?: string
   websiteUrl?: string
   icons?: Icon[]
@@ -63,7 +63,10 @@ export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   subscriptions?: Subscriptions
   /** Items per page of every list. Default 1000. */
   pageSize?: number
-  /** Cache hints for lists and discovery: `ttlMs` (default 60 000) and `scope` (default `public`, unless a list depends on the caller; with `auth` always `private`). */
+  /**
+   * Cache hints for lists and discovery: `ttlMs` (default 60 000) and `scope`. Default `public`; what depends on the caller is always
+   * `private`: with `auth`, `setup`, a `gateway` or callbacks, `public` is a TypeError.
+   */
   cache?: { ttlMs?: number; scope?: 'public' | 'private' }
   /**
    * Seals the state of a call while its user is asked: 32 or more random characters. Pass several for rotation: the first
@@ -195,14 +198,27 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   }
   if (secret !== undefined) createSeal([secret].flat(), id)
   if (!Number.isInteger(pageSize ?? 1)) throw new TypeError('"pageSize" must be a whole number above 0.')
-  if (cache?.scope === 'public' && config.auth !== undefined)
-    throw new TypeError(
-      'With "auth", "cache.scope" cannot be "public": a cache could give the lists of one caller to another. Remove it.',
-    )
+  if (cache?.scope === 'public') {
+    const reason = callerDependence(config)
+    if (reason !== undefined)
+      throw new TypeError(
+        `With ${reason}, "cache.scope" cannot be "public": a cache could give the lists of one caller to another. Remove it: lists that are the same for everyone are public.`,
+      )
+  }
   if (!Number.isInteger(cache?.ttlMs ?? 0))
     throw new TypeError('"cache.ttlMs" must be a whole number of milliseconds, 0 or more.')
   checkHosting(config)
   return config
+}
+
+/** What makes lists depend on the caller, as far as it is known before a request. */
+function callerDependence({ auth, setup, gateway, resources, prompts }: MCPServerConfig): string | undefined {
+  if (auth !== undefined) return '"auth"'
+  if (setup !== undefined) return '"setup"'
+  if (gateway !== undefined) return '"gateway"'
+  if (resources !== undefined && isResourceCallbacks(resources)) return 'the callbacks of "resources"'
+  if (prompts !== undefined && isPromptCallbacks(prompts)) return 'the callbacks of "prompts"'
+  return undefined
 }
 
 /** The server info that clients receive. */

@@ -169,7 +169,7 @@ export function checkPrompt(name: string, prompt: AnyPrompt): void {
   refuseUnknown(`Prompt "${name}"`, prompt, OPTIONS)
 }
 
-function isPromptCallbacks(config: PromptsConfig): config is PromptCallbacks {
+export function isPromptCallbacks(config: PromptsConfig): config is PromptCallbacks {
   return typeof (config as PromptCallbacks).listPrompts === 'function'
 }
 

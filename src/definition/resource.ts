@@ -182,7 +182,7 @@ export interface CompiledResources {
 }
 
 /** Whether the configuration uses callbacks. */
-function isResourceCallbacks(config: ResourcesConfig): config is ResourceCallbacks {
+export function isResourceCallbacks(config: ResourcesConfig): config is ResourceCallbacks {
   return typeof (config as ResourceCallbacks).listResources === 'function'
 }
 

@@ -5,7 +5,7 @@
 import type { Definition } from '../definition/compile.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../protocol/versions.ts'
-import type { Access, Guarded } from '../request/access.ts'
+import { type Access, type Guarded, hidesNames } from '../request/access.ts'
 import type { PageModel } from './page.ts'
 
 type Parameter = PageModel['tools'][number]['parameters'][number]
@@ -14,7 +14,6 @@ type Parameter = PageModel['tools'][number]['parameters'][number]
 export function toPageModel(definition: Definition, endpoint: string, access?: Access): PageModel {
   const { name, title, version, description, websiteUrl, icons } = definition.serverInfo
   const { tools, prompts, resources, instructions } = definition
-  const isAllOpen = access === undefined || !(access.isAnonymous || definition.hasScopes)
   const isOpen = (item: Guarded): boolean => access?.allows(item) ?? true
   return {
     name,
@@ -22,8 +21,7 @@ export function toPageModel(definition: Definition, endpoint: string, access?: A
     endpoint,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
-    // Only shown if the whole server is open: instructions may mention what is protected.
-    ...(instructions !== undefined && isAllOpen && { instructions }),
+    ...(instructions !== undefined && !hidesNames(access, definition.hasScopes) && { instructions }),
     ...(websiteUrl !== undefined && { websiteUrl }),
     ...(icons?.[0] !== undefined && { icon: icons[0].src }),
     tools: [...tools.values()]

@@ -7,6 +7,7 @@ import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import { advertise } from '../interaction/matrix.ts'
 import type { Seal } from '../interaction/seal.ts'
+import { hidesNames } from '../request/access.ts'
 import { findMethod } from '../request/dispatch.ts'
 import type { MethodResult } from '../request/method-result.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
@@ -153,12 +154,13 @@ async function initialize(
     // Without an id there is no session to subscribe in.
     ...(token === undefined && { hasSubscriptions: false }),
   })
-  const { serverInfo, instructions } = options.definition
+  const { serverInfo, instructions, hasScopes } = options.definition
+  const mayRead = instructions !== undefined && !hidesNames(incoming.access, hasScopes)
   const result = JSON.stringify({
     protocolVersion,
     capabilities,
     serverInfo,
-    ...(instructions !== undefined && { instructions }),
+    ...(mayRead && { instructions }),
   })
   const message = withinLimit(resultMessage(id, membersOf(result)), id, incoming.platform.maxResponseBytes)
   if (lasting !== undefined) return jsonReply(message, 200, incoming.headers)

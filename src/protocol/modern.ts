@@ -45,9 +45,9 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
     )
   }
 
-  const discover = ({ definition, context: { conditions } }: RequestScope): MethodResult => ({
+  const discover = ({ definition, context: { conditions }, hidesNames }: RequestScope): MethodResult => ({
     members: asMembers(
-      `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
+      `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${hidesNames ? '' : instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
     ),
   })
 
@@ -110,7 +110,7 @@ function listHints(
   const dependsOnCaller = (setup ?? gateway) !== undefined || hasAccess || asksCallback
   return {
     ttlMs: isIncomplete ? 0 : cache.ttlMs,
-    scope: cache.scope ?? (dependsOnCaller ? 'private' : 'public'),
+    scope: dependsOnCaller ? 'private' : (cache.scope ?? 'public'),
   }
 }
 

@@ -23,6 +23,11 @@ export interface Access {
   refusal(item: Guarded): ProtocolError
 }
 
+/** Whether names that the caller may not use are kept from it, so that nothing may mention them. */
+export function hidesNames(access: Access | undefined, hasScopes: boolean): boolean {
+  return access !== undefined && !access.isKnown && (access.isAnonymous || hasScopes)
+}
+
 /** A caller that the host has authenticated, and what it may use. */
 export interface Caller {
   /** Undefined if the host's description of the caller cannot be read. */

@@ -8,7 +8,7 @@ import { type CompiledTool, compileTool, updateTool } from '../definition/compil
 import type { McpContext } from '../definition/context.ts'
 import type { Schema } from '../definition/schema.ts'
 import { checkUpdate, type RegisterToolConfig, type ToolCallback, toTool } from '../definition/tool.ts'
-import type { Access, Guarded } from './access.ts'
+import { type Access, type Guarded, hidesNames } from './access.ts'
 import type { Context } from './context.ts'
 import { createToolHandle, type ToolHandle } from './tool-handle.ts'
 
@@ -55,6 +55,11 @@ export class RequestScope implements RequestServer {
   /** Whether lists can depend on the caller. */
   get hasAccess(): boolean {
     return this.#access !== undefined
+  }
+
+  /** Whether this caller may not read what could mention closed names. */
+  get hidesNames(): boolean {
+    return hidesNames(this.#access, this.definition.hasScopes)
   }
 
   allows(item: Guarded): boolean {

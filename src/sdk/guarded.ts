@@ -8,7 +8,7 @@ import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { isPlainUri } from '../definition/uri.ts'
 import { parseFilter } from '../events/listen-filter.ts'
 import { type CallersConfig, requireCallers } from '../http/known-callers.ts'
-import type { Access, Guarded } from '../request/access.ts'
+import { type Access, type Guarded, hidesNames } from '../request/access.ts'
 import { type ResourceKey, spelled, toResourceKey } from './resource-keys.ts'
 
 /** Required scopes by name; resources by URI or URI template. */
@@ -50,6 +50,8 @@ const LISTS = {
   'resources/list': ['resource', 'resources', 'uri'],
   'resources/templates/list': ['resource', 'resourceTemplates', 'uriTemplate'],
 } as const
+
+const INTRODUCTIONS = new Set(['initialize', 'server/discover'])
 
 const KINDS = {
   tools: 'Tool',
@@ -165,16 +167,25 @@ function referredTo(ref: Params): Named {
   return { kind: 'resource', name, written: name.replace(/\{[^{}]*\}/g, 'x') }
 }
 
-/** The result of a list without items that the caller may not use. Other results are returned unchanged. */
+/**
+ * The result without what the caller may not see: items of lists, and instructions, which may mention them. It may only be cached for this
+ * caller.
+ */
 export function visibleTo(
   method: string,
-  result: unknown,
+  given: unknown,
   access: Access | undefined,
   scopes: GuardedNames | undefined,
 ): unknown {
-  if (access === undefined || !Object.hasOwn(LISTS, method)) return result
+  if (access === undefined || !isObject(given)) return given
+  const result = given.cacheScope === 'public' ? { ...given, cacheScope: 'private' } : given
+  if (INTRODUCTIONS.has(method) && hidesNames(access, scopes !== undefined)) {
+    const { instructions: _, ...others } = result
+    return others
+  }
+  if (!Object.hasOwn(LISTS, method)) return result
   const [kind, member, key] = LISTS[method as keyof typeof LISTS]
-  const items = (result as { [name: string]: unknown } | undefined)?.[member]
+  const items = result[member]
   if (!Array.isArray(items)) return result
   const visible = items.filter((item) => {
     const name = String(item?.[key])
@@ -182,10 +193,8 @@ export function visibleTo(
       ? mayUse(name, access, keysFor(name, keysOf(scopes)))
       : access.allows(guarded(kind, name, scopes))
   })
-  return { ...(result as object), [member]: visible, ...('cacheScope' in (result as object) && PRIVATE) }
+  return { ...result, [member]: visible }
 }
-
-const PRIVATE = { cacheScope: 'private' }
 
 /** @param written The URI to check for its normal form; for a template, with its expressions filled in. */
 function checkUri(uri: string, written: string, access: Access, scopes: GuardedNames | undefined): void {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { toCaller } from '../../src/auth/host-caller.ts'
 import { bearer } from '../../src/auth.ts'
+import { gateway } from '../../src/gateway.ts'
 import {
   createMemoryBus,
   createPrompt,
@@ -150,19 +152,35 @@ describe('caching', () => {
 
   it.each(LISTS)('%s as configured [modern.cache]', async (method) => {
     expect(await hints({ cache: { ttlMs: 0, scope: 'private' } }, method)).toEqual([0, 'private'])
-    expect(await hints({ cache: { scope: 'public' }, setup: () => undefined }, method)).toEqual([
-      60_000,
-      'public',
-    ])
+    expect(await hints({ cache: { scope: 'public' } }, method)).toEqual([60_000, 'public'])
   })
 
-  it('public with auth → TypeError, since the lists of one caller would be for all [modern.cache]', () => {
-    const auth = bearer(() => ({ clientId: 'desk', scopes: [] }))
-    for (const by of [auth, 'host' as const])
-      expect(() => createServer({ ...everything, auth: by, cache: { scope: 'public' } })).toThrow(
-        /cache\.scope/,
+  const listResources = () => []
+  it.each<[string, Partial<MCPServerConfig>]>([
+    ['"auth"', { auth: bearer(() => ({ clientId: 'desk', scopes: [] })) }],
+    ['"auth"', { auth: 'host' }],
+    ['"setup"', { setup: () => undefined }],
+    ['"gateway"', { gateway: gateway({ servers: { shop: { url: 'https://shop.example/mcp' } } }) }],
+    ['the callbacks of "resources"', { resources: { listResources, getResourceContent: () => '' } }],
+    ['the callbacks of "prompts"', { prompts: { listPrompts: () => [], getPromptMessages: () => '' } }],
+  ])(
+    'public with %s → TypeError: the lists of one caller would be for all [modern.cache]',
+    (what, config) => {
+      expect(() => createServer({ ...config, cache: { scope: 'public' } })).toThrow(
+        `With ${what}, "cache.scope" cannot be "public"`,
       )
-  })
+    },
+  )
+
+  it.each(LISTS)(
+    '%s for a caller that the host names → private, whatever is set [modern.cache]',
+    async (method) => {
+      const server = createServer({ ...everything, trustedTransport: true, cache: { scope: 'public' } })
+      const caller = await toCaller({ clientId: 'desk', scopes: [] })
+      const { result } = await modern(server, method, {}, { platform: { caller: caller! } })
+      expect(result?.cacheScope).toBe('private')
+    },
+  )
 
   it('what callbacks list → private, as they know who asks [modern.cache]', async () => {
     const config: Partial<MCPServerConfig> = {

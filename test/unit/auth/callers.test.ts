@@ -9,8 +9,9 @@ import {
   createTool,
   type MCPServerConfig,
 } from '../../../src/index.ts'
-import { callTool, createServer, modernRequest, readAnswer } from '../_client.ts'
+import { CLIENT, callTool, createServer, legacy, modern, modernRequest, readAnswer } from '../_client.ts'
 
+const INITIALIZE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT }
 const scopes = ['admin']
 const pay: AnyTool = createTool({ id: 'pay', scopes, execute: () => 'paid' })
 const look = createTool({ id: 'look', execute: () => 'looked' })
@@ -112,6 +113,41 @@ describe('a caller whom nobody knows', () => {
       }
     },
   )
+
+  it.each(servers)(
+    '%s: gets no instructions, which may name what is closed [auth.unknown]',
+    async (_how, auth) => {
+      const server = createServer({ ...config, ...auth })
+      for (const answer of [
+        await modern(server, 'server/discover'),
+        await legacy(server, 'initialize', INITIALIZE),
+      ]) {
+        expect(answer.result?.capabilities).toBeDefined()
+        expect(answer.result).not.toHaveProperty('instructions')
+      }
+    },
+  )
+
+  it.each<[string, Partial<MCPServerConfig>]>([
+    ['with auth: "host", where nothing is closed', { tools: { look }, auth: 'host' }],
+    ['on a trusted transport', { ...all, trustedTransport: true }],
+  ])('%s, reads the instructions [auth.unknown]', async (_where, open) => {
+    const server = createServer({ ...open, instructions: 'Look first.' })
+    expect((await modern(server, 'server/discover')).result?.instructions).toBe('Look first.')
+  })
+
+  it('with a token it reads the instructions [auth.unknown]', async () => {
+    const auth = staticTokens([{ token: 'a-token-of-the-server', clientId: 'a' }], {
+      anonymous: { tools: ['look'] },
+    })
+    const server = createServer({ ...config, auth })
+    const options = { headers: { authorization: 'Bearer a-token-of-the-server' } }
+    for (const answer of [
+      await modern(server, 'server/discover', {}, options),
+      await legacy(server, 'initialize', INITIALIZE, options),
+    ])
+      expect(answer.result?.instructions).toBe('Pay with pay.')
+  })
 
   const ref = (uri: string) => ({ ref: { type: 'ref/resource', uri }, argument: { name: 'id', value: '' } })
   const prompt = (name: string) => ({

@@ -5,7 +5,8 @@ import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { bearer } from '../../../src/auth.ts'
 import { type FromSdkOptions, fromSdk, type GuardedNames, type HostedServer } from '../../../src/sdk.ts'
-import { type Answer, legacy, modern, namesIn, post } from '../_client.ts'
+import { type Answer, CLIENT, legacy, modern, namesIn, post } from '../_client.ts'
+import { createV1, createV2 } from './_servers.ts'
 
 const SECRET = 'the gold'
 
@@ -360,7 +361,14 @@ describe('a caller with a token', () => {
 
 it('lists are private, though their server calls them public: they depend on the caller [guarded.lists]', async () => {
   const hint = { ttlMs: 60_000, cacheScope: 'public' as const }
-  const methods = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'] as const
+  const methods = [
+    'tools/list',
+    'prompts/list',
+    'resources/list',
+    'resources/templates/list',
+    'resources/read',
+    'server/discover',
+  ] as const
   const cacheHints = Object.fromEntries(methods.map((method) => [method, hint]))
   const make = () => {
     const shop = new McpServer({ name: 'shop', version: '1.0.0' }, { cacheHints })
@@ -378,10 +386,45 @@ it('lists are private, though their server calls them public: they depend on the
     [fromSdk(make, { log: false }), 'public'],
   ] as const) {
     for (const method of methods) {
-      const { result } = await modern(server, method, {}, { headers: { authorization: 'Bearer ann' } })
+      const params = method === 'resources/read' ? { uri: 'shop://window' } : {}
+      const { result } = await modern(server, method, params, { headers: { authorization: 'Bearer ann' } })
       expect([method, result?.cacheScope]).toEqual([method, scope])
     }
   }
+})
+
+describe.each([
+  ['v1', createV1, [legacy]],
+  ['v2', createV2, [modern, legacy]],
+] as const)('the instructions of SDK %s', (_sdk, make, eras) => {
+  const read = async (options: FromSdkOptions, headers = {}) => {
+    const server = fromSdk(make as never, { log: false, ...options })
+    return Promise.all(
+      eras.map(async (era) => {
+        const isLegacy = era === legacy
+        const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: CLIENT }
+        const { result } = await (isLegacy
+          ? era(server, 'initialize', params, { headers })
+          : era(server, 'server/discover', {}, { headers }))
+        expect(result?.capabilities).toBeDefined()
+        return result?.instructions
+      }),
+    )
+  }
+  const auth = bearer((token) => ({ clientId: token, scopes: [] }), { anonymous: { tools: ['add'] } })
+  const told = eras.map(() => 'Be brief.')
+
+  it('are not for callers whom nobody knows, as they may name what is closed [guarded.hidden]', async () => {
+    const hidden = eras.map(() => undefined)
+    expect(await read({ auth })).toEqual(hidden)
+    expect(await read({ auth: 'host', scopes: { tools: { wait: ['wait'] } } })).toEqual(hidden)
+  })
+
+  it('are for all others [guarded.hidden]', async () => {
+    expect(await read({ auth }, { authorization: 'Bearer ann' })).toEqual(told)
+    expect(await read({ auth: 'host' })).toEqual(told)
+    expect(await read({})).toEqual(told)
+  })
 })
 
 /** Each a message about what is closed, and the same about what does not exist. */

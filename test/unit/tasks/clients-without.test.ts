@@ -113,7 +113,8 @@ test('task_status and task_answer are listed to clients without the extension al
   const { server: refusing } = server({ fallback: 'refuse' })
   expect(await list(modern(refusing, 'tools/list', {}, { meta: ABLE }))).toEqual(['job', 'public'])
   const own = createTool({ id: 'task_status', task: 'auto', execute: () => 1 })
-  const { server: other } = new TaskClient({ tools: { task_status: own }, tasks: createMemoryTasks() })
+  const cache = { scope: 'public' } as const
+  const { server: other } = new TaskClient({ tools: { task_status: own }, tasks: createMemoryTasks(), cache })
   expect(await list(modern(other, 'tools/list', {}, { meta: ABLE }))).toEqual(['task_status', 'private'])
 })
 
