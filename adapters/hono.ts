@@ -7,6 +7,7 @@ import type { Context, Env } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { toCaller, unknownCaller } from '../src/auth/host-caller.ts'
 import { METADATA_PATH } from '../src/auth/location.ts'
+import { toReadable } from '../src/definition/error-text.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { Caller } from '../src/request/access.ts'
 import {
@@ -92,7 +93,9 @@ export function mcp<E extends Env = any>(server: FetchServer, options: HonoMcpOp
   checkOptions(server, options)
   const { auth, env, basePath, cors = 'server', errors = 'server' } = options
   const handler = async (c: Context<E>): Promise<Response> => {
-    const known = await platformOfApp(c, env)
+    const known = await platformOfApp(c, env).catch((error: unknown) => {
+      throw toReadable(error)
+    })
     let failed: { readonly error: unknown } | undefined
     const caller = async (): Promise<Caller | undefined> => {
       try {
@@ -116,7 +119,7 @@ export function mcp<E extends Env = any>(server: FetchServer, options: HonoMcpOp
     contexts.set(request, c)
     const response = await serveRequest(server, request, platform)
     // The app's own code threw, so the app answers.
-    if (failed !== undefined) throw failed.error
+    if (failed !== undefined) throw toReadable(failed.error)
     if (cors === 'app') withoutCors(response.headers)
     if (errors === 'app' && response.status >= 400) {
       // Any status of an error is allowed with a response, whatever the type says.

@@ -37,6 +37,17 @@ export function stackOf(thrown: unknown): string | undefined {
   return typeof stack === 'string' ? stack : undefined
 }
 
+/** The thrown value for code that reads and prints it, such as the error handler of an app; an `Error` instead if that would throw. */
+export function toReadable(thrown: unknown): unknown {
+  const cause = memberOf(thrown, 'cause')
+  const isReadable =
+    isA(thrown, Error) &&
+    typeof memberOf(thrown, 'message') === 'string' &&
+    stackOf(thrown) !== undefined &&
+    (Object(cause) !== cause || isA(cause, Object))
+  return isReadable ? thrown : new Error(textOf(thrown))
+}
+
 /** Shortens a text, so that callers cannot fill a log. */
 export function cut(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}…`

@@ -3,7 +3,7 @@
 import type { Auth } from '../auth/auth.ts'
 import { bearerChallenge } from '../auth/challenge.ts'
 import type { AuthInfo } from '../definition/context.ts'
-import { isA, memberOf, stackOf, textOf } from '../definition/error-text.ts'
+import { toReadable } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import { printError } from '../definition/print-error.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
@@ -102,17 +102,6 @@ export function honoAuth(
     await next()
     return undefined
   }
-}
-
-/** What was thrown, for the app's error handler: Hono's own reads and prints it, and throws for a value that it cannot read. */
-function toReadable(thrown: unknown): unknown {
-  const cause = memberOf(thrown, 'cause')
-  const isReadable =
-    isA(thrown, Error) &&
-    typeof memberOf(thrown, 'message') === 'string' &&
-    stackOf(thrown) !== undefined &&
-    (Object(cause) !== cause || isA(cause, Object))
-  return isReadable ? thrown : new Error(textOf(thrown))
 }
 
 const NO_TOKEN = 'Unauthorized: send an access token as a Bearer token.'

@@ -11,6 +11,7 @@ import { bearer, honoAuth, staticTokens } from '../../src/auth.ts'
 import { createTool, MCPServer } from '../../src/index.ts'
 import { createMemoryTasks, createTaskEndpoint } from '../../src/tasks.ts'
 import { connect } from '../../src/testing.ts'
+import { escapedErrors, failing, printsLikeNode, VALUES } from './_thrown.ts'
 
 interface AppEnv {
   Bindings: { GREETING: string }
@@ -43,6 +44,7 @@ const textOf = async (response: Response): Promise<string> => {
 }
 
 afterEach(() => vi.unstubAllEnvs())
+const escaped = escapedErrors()
 
 describe('in an app', () => {
   it.each(['modern', 'legacy'] as const)('an official client of the %s era calls a tool', async (era) => {
@@ -215,6 +217,18 @@ describe('auth', () => {
     expect((await wrong.request('/mcp', call('who'))).status).toBe(500)
     expect(String(errors[0])).toContain('return { token, clientId, scopes }')
   })
+
+  it.each(['auth', 'env'].flatMap((option) => Object.keys(VALUES).map((what) => [option, what] as const)))(
+    '%s may throw %s, or reject with it → 500 of the app',
+    async (option, what) => {
+      printsLikeNode()
+      for (const how of ['throws', 'rejects'] as const) {
+        const app = new Hono().all('/mcp', mcp(create(), { [option]: failing(VALUES[what]!, how) }))
+        expect((await app.request('/mcp', call('who'))).status).toBe(500)
+      }
+      expect(escaped).toEqual([])
+    },
+  )
 
   it('is not called if the server has its own, nor for what everybody may see', async () => {
     const auth = vi.fn(() => {
