@@ -13,9 +13,9 @@ import type { ServerDescription } from '../http/routes.ts'
 import { deadlineError, earliestEnd, watchCall } from '../protocol/deadline.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { META } from '../protocol/envelope.ts'
-import { isEventStream, readEvents } from '../protocol/read-events.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../protocol/versions.ts'
 import type { Access } from '../request/access.ts'
+import { AnsweredError, askForeign } from './ask-foreign.ts'
 import { type GuardedNames, visibleTo } from './guarded.ts'
 import type { RunForeign } from './run.ts'
 
@@ -161,9 +161,6 @@ async function identify(look: Look): Promise<Identified> {
   return { era: 'modern', serverInfo: toObject(toObject(_meta)[META.serverInfo]), instructions }
 }
 
-/** The server answered with an error. */
-class AnsweredError extends Error {}
-
 function toRequest(era: Era, message: { method: string; params: Result }, signal: AbortSignal): Request {
   const isModern = era === 'modern'
   const version = isModern ? MODERN_VERSIONS[0] : LEGACY_VERSIONS[0]
@@ -187,7 +184,6 @@ async function ask(
   method: string,
   params: Result,
 ): Promise<Result> {
-  lookIsOver.throwIfAborted()
   const envelope = {
     [META.protocolVersion]: MODERN_VERSIONS[0],
     [META.clientInfo]: CLIENT,
@@ -195,34 +191,15 @@ async function ask(
   }
   const sent = era === 'modern' ? { ...params, _meta: envelope } : params
   const message = { jsonrpc: '2.0', id: 1, method, params: sent }
-  const over = new AbortController()
-  const end = (): void => over.abort()
-  lookIsOver.addEventListener('abort', end)
-  const answer = await run({
-    request: toRequest(era, message, over.signal),
+  return askForeign(run, lookIsOver, (signal) => ({
+    request: toRequest(era, message, signal),
     message,
     era,
     isBuffered: true,
     auth: undefined,
     env: platform.env,
     waitUntil,
-  })
-  try {
-    const { response } = answer
-    let last = ''
-    if (isEventStream(response) && response.body !== null) {
-      await readEvents(response.body, (data) => {
-        last = data
-      })
-    } else last = await response.text()
-    const { result } = toObject(JSON.parse(last))
-    if (!isObject(result)) throw new AnsweredError(`${method} was answered ${last.slice(0, 200)}`)
-    return result
-  } finally {
-    lookIsOver.removeEventListener('abort', end)
-    end()
-    await answer.close()
-  }
+  }))
 }
 
 function toObject(value: unknown): Result {

@@ -29,6 +29,7 @@ import {
 } from './foreign-call.ts'
 import { type ForeignOptions, forward } from './forward.ts'
 import { checkAccess, hiddenName } from './guarded.ts'
+import { isListedNow } from './listed-now.ts'
 import { closeQuietly, type ForeignAnswer, type ForeignCall, type RunForeign, unbroken } from './run.ts'
 import { isServed } from './served-methods.ts'
 
@@ -100,6 +101,8 @@ class ForeignRequest {
   readonly #mustStream: boolean
   readonly #exchange: Exchange
   #answer: ForeignAnswer | undefined
+  /** Whether the answer may be seen, if that takes a list of the server. */
+  #deciding: Promise<void> | undefined
   #stopWatching = (): void => {}
   #isOver = false
 
@@ -198,6 +201,7 @@ class ForeignRequest {
   async #relay({ response }: ForeignAnswer): Promise<void> {
     if (isEventStream(response) && response.body !== null) {
       await readEvents(response.body, (data) => this.#receive(data))
+      await this.#deciding
       if (!this.#isOver) this.finish(this.withoutAnswer())
       return
     }
@@ -206,6 +210,7 @@ class ForeignRequest {
     const challenge = response.headers.get('www-authenticate')
     if (sent === undefined) return this.finish(this.withoutAnswer(), response.status)
     this.#conclude(sent, text, response.status, challenge === null ? {} : { 'www-authenticate': challenge })
+    await this.#deciding
   }
 
   /** Handles an event: the answer, or a message before it. Anything else is dropped. */
@@ -225,17 +230,22 @@ class ForeignRequest {
     const { names, scopes } = this.#options
     noteOutcome(sent, incoming)
     names.learnAnswer(method, sent.result)
+    const deliver = (): void => {
+      const visible = visibleAnswer(sent, method, incoming, this.#options)
+      this.finish(visible === sent ? onOneLine(text, sent) : JSON.stringify(visible), status, headers)
+    }
     // An error of what may not exist.
     const hidden =
       isFailure(sent) && !names.has(method, params.name)
         ? hiddenName(method, params, incoming.access, scopes)
         : undefined
-    if (hidden !== undefined) {
-      this.#fail(hidden)
+    if (hidden === undefined) {
+      deliver()
       return
     }
-    const visible = visibleAnswer(sent, method, incoming, this.#options)
-    this.finish(visible === sent ? onOneLine(text, sent) : JSON.stringify(visible), status, headers)
+    this.#deciding ??= isListedNow(message, incoming, this.#run, this.#over.signal).then((isListed) =>
+      isListed ? deliver() : this.#fail(hidden),
+    )
   }
 }
 

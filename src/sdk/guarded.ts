@@ -118,7 +118,7 @@ export function checkAccess(
 
 /**
  * The refusal of a name that may not exist, for a caller that nobody has identified: it is that of a closed name. Undefined if the caller
- * may know.
+ * may know, as an anonymous one of what it passed `checkAccess` for: that was opened by name.
  */
 export function hiddenName(
   method: string,
@@ -126,7 +126,7 @@ export function hiddenName(
   access: Access | undefined,
   scopes: GuardedNames = {},
 ): ProtocolError | undefined {
-  if (access === undefined || access.isKnown || OPEN.has(method)) return undefined
+  if (access === undefined || access.isKnown || access.isAnonymous || OPEN.has(method)) return undefined
   const needed = Object.values(scopes).flatMap((names) => Object.values(names as object).flat())
   const [named] = needed.length === 0 ? [] : namedBy(method, params)
   return named && access.refusal({ ...named, scopes: undefined })

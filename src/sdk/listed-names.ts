@@ -29,10 +29,8 @@ export function createListedNames(): ListedNames {
   return {
     has: (method, name) => names.has(`${method} ${name}`),
     learnAnswer(method, result) {
-      if (!Object.hasOwn(LISTS, method) || !isObject(result)) return
-      const [member, used] = LISTS[method]!
-      const items = result[member]
-      if (Array.isArray(items)) for (const item of items) add(used, item?.name)
+      const [, used] = listOf(method) ?? []
+      if (used !== undefined) for (const name of namesIn(method, result)) add(used, name)
     },
     learnServer(server) {
       if (hasLearnt) return
@@ -42,4 +40,20 @@ export function createListedNames(): ListedNames {
       for (const name of Object.keys(prompts ?? {})) add('prompts/get', name)
     },
   }
+}
+
+/** The method that lists what `used` needs a name of. */
+export function listFor(used: string): string | undefined {
+  return Object.keys(LISTS).find((method) => LISTS[method]![1] === used)
+}
+
+/** The names in the answer to a list. */
+export function namesIn(method: string, result: unknown): readonly unknown[] {
+  const [member] = listOf(method) ?? []
+  const items = member !== undefined && isObject(result) ? result[member] : undefined
+  return Array.isArray(items) ? items.map((item) => item?.name) : []
+}
+
+function listOf(method: string): readonly [member: string, used: string] | undefined {
+  return Object.hasOwn(LISTS, method) ? LISTS[method] : undefined
 }

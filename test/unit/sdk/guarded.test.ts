@@ -1,6 +1,8 @@
 /** Who may use what of a server that knows no scopes. */
+import { Server as LowLevelV1 } from '@modelcontextprotocol/sdk/server/index.js'
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { Server as LowLevelV2, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { bearer } from '../../../src/auth.ts'
@@ -54,6 +56,22 @@ function createV1Shop(): McpServerV1 {
   const contents = (uri: URL) => ({ contents: [{ uri: uri.href, text: 'pretty' }] })
   server.registerResource('window', 'shop://window', {}, contents)
   server.registerResource('till', 'vault://till', {}, contents)
+  return server
+}
+
+const INFO = { name: 'shop', version: '1.0.0' }
+const TOOLS = { capabilities: { tools: {} } }
+
+/** It has no names but in its list. */
+function createLowLevel<Server extends LowLevelV1 | LowLevelV2>(server: Server, list: () => object): Server {
+  const fail = () => ({ content: [{ type: 'text', text: 'Out of stock.' }], isError: true })
+  if (server instanceof LowLevelV2) {
+    server.setRequestHandler('tools/list', list as never)
+    server.setRequestHandler('tools/call', fail as never)
+  } else {
+    server.setRequestHandler(ListToolsRequestSchema, list as never)
+    server.setRequestHandler(CallToolRequestSchema, fail as never)
+  }
   return server
 }
 
@@ -491,6 +509,54 @@ describe.each([
         isError: true,
       })
     expect((await legacy(server, 'resources/read', { uri: 'shop://window' })).result).toBeDefined()
+  })
+})
+
+describe.each([
+  ['v1', (list: () => object) => createLowLevel(new LowLevelV1(INFO, TOOLS), list)],
+  ['v2', (list: () => object) => createLowLevel(new LowLevelV2(INFO, TOOLS), list)],
+])('a low-level server of SDK %s, which nobody has listed yet', (sdk, make) => {
+  const eras = sdk === 'v1' ? [legacy] : [legacy, modern]
+  const scopes = { tools: { refund: ['orders:write'] } }
+  const fails = { name: 'fails', arguments: { secret: 1 } }
+  const serve = (list: () => object, options: FromSdkOptions = { auth: 'host', scopes }) =>
+    fromSdk((() => make(list)) as never, { log: false, ...options })
+  const paged = (...pages: string[][]) => {
+    let asked = 0
+    return () => {
+      const names = pages[asked++ % pages.length]!
+      const tools = names.map((name) => ({ name, inputSchema: { type: 'object' } }))
+      return { tools, ...(asked % pages.length > 0 && { nextCursor: String(asked) }) }
+    }
+  }
+
+  it.each([
+    ['auth: "host"', undefined],
+    ['anonymous', { auth: bearer(() => undefined, { anonymous: { tools: ['fails'] } }) }],
+  ])(
+    '%s: the errors of its own tools reach a caller that nobody knows [guarded.hidden]',
+    async (_how, options) => {
+      for (const era of eras) {
+        const server = serve(paged(['look', 'refund'], ['fails']), options)
+        const { status, result } = await era(server, 'tools/call', fails)
+        expect([status, result]).toEqual([200, expect.objectContaining({ isError: true })])
+      }
+    },
+  )
+
+  it('what it does not list is answered as what is closed, also if it cannot list [guarded.hidden]', async () => {
+    const broken = () => {
+      throw new Error('no list today')
+    }
+    const endless = () => ({ tools: [], nextCursor: 'more' })
+    for (const era of eras)
+      for (const list of [paged(['look'], ['refund']), broken, endless])
+        expect((await era(serve(list), 'tools/call', fails)).status).toBe(401)
+  })
+
+  it('a list that never ends has the time of the call [guarded.hidden]', async () => {
+    const server = serve(() => new Promise(() => {}), { auth: 'host', scopes, http: { maxCallMs: 200 } })
+    for (const era of eras) expect((await era(server, 'tools/call', fails)).error?.code).toBe(-32603)
   })
 })
 
