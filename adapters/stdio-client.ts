@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { ByteBuffer } from '../src/client/byte-buffer.ts'
-import { isA } from '../src/definition/error-text.ts'
+import { isA, memberOf } from '../src/definition/error-text.ts'
 import { type Names, requireOptions } from '../src/definition/unknown-option.ts'
 import { afterDeath } from './_stdio/after-death.ts'
 
@@ -50,7 +50,20 @@ export function createStdioTransport(options: StdioTransportOptions): Transport 
   const { command, args = [], env = {}, cwd, stderr = 'inherit', maxLineBytes = 8 * 1024 * 1024 } = options
   if (process.platform !== 'win32') return new ProcessTransport({ ...options, maxLineBytes })
   const parameters = { command, args: [...args], env: { ...env }, stderr, maxBufferSize: maxLineBytes }
-  return new StdioClientTransport({ ...parameters, ...(cwd !== undefined && { cwd }) })
+  const transport = new StdioClientTransport({ ...parameters, ...(cwd !== undefined && { cwd }) })
+  const start = transport.start.bind(transport)
+  transport.start = () => start().catch((error: unknown) => Promise.reject(toStartError(command, error)))
+  return transport
+}
+
+/** The platform's own error has the arguments, and may quote the environment. */
+function toStartError(command: string, error: unknown): Error {
+  const [name = '', ...more] = command.trim().split(/\s+/)
+  const shown = name.includes('=') ? '…' : name
+  const code = memberOf(error, 'code')
+  const reason = code === 'ERR_INVALID_ARG_VALUE' ? 'an option has a null byte' : (code ?? 'unknown reason')
+  const text = `The command "${shown}${more.length > 0 ? ' …' : ''}" cannot be started (${reason})`
+  return Object.assign(new Error(text), { code })
 }
 
 class ProcessTransport implements Transport {
@@ -75,13 +88,7 @@ class ProcessTransport implements Transport {
   async start(): Promise<void> {
     // Otherwise the process would never end.
     if (this.#ended !== undefined) throw new Error('The transport was closed before it was started.')
-    const { command, args = [], env, cwd, stderr = 'inherit' } = this.#options
-    const child = spawn(command, args, {
-      env: { ...getDefaultEnvironment(), ...env },
-      stdio: ['pipe', 'pipe', stderr],
-      detached: true,
-      ...(cwd !== undefined && { cwd }),
-    })
+    const child = this.#spawn()
     this.#child = child
     child.stdin?.on('error', (error) => this.onerror?.(error))
     child.stdout?.on('error', (error) => this.onerror?.(error))
@@ -93,10 +100,24 @@ class ProcessTransport implements Transport {
     child.once('close', () => this.onclose?.())
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve)
-      child.once('error', reject)
+      child.once('error', (error) => reject(toStartError(this.#options.command, error)))
     })
     child.on('error', (error) => this.onerror?.(error))
     keepTrack(child.pid)
+  }
+
+  #spawn(): ChildProcess {
+    const { command, args = [], env, cwd, stderr = 'inherit' } = this.#options
+    try {
+      return spawn(command, args, {
+        env: { ...getDefaultEnvironment(), ...env },
+        stdio: ['pipe', 'pipe', stderr],
+        detached: true,
+        ...(cwd !== undefined && { cwd }),
+      })
+    } catch (error) {
+      throw toStartError(command, error)
+    }
   }
 
   send(message: JSONRPCMessage): Promise<void> {

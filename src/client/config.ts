@@ -175,7 +175,9 @@ export function checkConfig(config: MCPClientConfig): void {
       throw new TypeError(`${label} must have one of url, command and transport.`)
     }
     checkOptions(label, server, SERVER_OPTIONS[kind])
-    if ('url' in server) checkUrl(`${label}.url`, server.url)
+    if (!('url' in server)) continue
+    checkUrl(`${label}.url`, server.url)
+    checkHeaders(label, server)
   }
   checkNames(Object.keys(servers))
   checkProviders(servers)
@@ -231,7 +233,30 @@ function checkStderr(label: string, server: ServerConfig): void {
   )
 }
 
+/** The URL is not quoted: it may have a password, or a key. */
 function checkUrl(label: string, url: string | URL): void {
-  if (/^https?:\/\//i.test(String(url)) && URL.canParse(url)) return
-  throw new TypeError(`${label} must be an http: or https: URL, not ${String(url)}.`)
+  if (!/^https?:\/\//i.test(String(url)) || !URL.canParse(url))
+    throw new TypeError(`${label} must be an http: or https: URL.`)
+  const { username, password } = new URL(url)
+  if (username === '' && password === '') return
+  throw new TypeError(
+    `${label} has a user name or password, which fetch refuses: write headers: { Authorization: 'Basic …' } instead.`,
+  )
+}
+
+/** Platforms would quote what they refuse. */
+function checkHeaders(label: string, { headers = {}, token }: HttpServerConfig): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const isName = /^[\w-]+$/.test(name)
+    requireSendable(isName ? `${label}.headers["${name}"]` : `A name in ${label}.headers`, name, value)
+  }
+  if (typeof token === 'string') requireSendable(`${label}.token`, 'Authorization', `Bearer ${token}`)
+}
+
+function requireSendable(label: string, name: string, value: string): void {
+  try {
+    new Headers({ [name]: value })
+  } catch {
+    throw new TypeError(`${label} has a character that HTTP does not allow, such as a line break.`)
+  }
 }

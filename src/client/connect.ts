@@ -23,6 +23,7 @@ import { outputValidator } from './output-schema.ts'
 import { createReconnection } from './reconnection.ts'
 import { ResponseCache } from './response-cache.ts'
 import { createSafeProvider, toFinishing } from './safe-provider.ts'
+import { learnFromProvider } from './secrets.ts'
 import { createStdioTransport } from './stdio.ts'
 import { shareRefreshes } from './token-refresh.ts'
 
@@ -159,7 +160,7 @@ function toTransportOptions(config: HttpServerConfig, limits: FetchLimits, excha
     fetch,
     reconnectionScheduler: createReconnection(),
     ...(redirect !== undefined && redirect !== 'follow' && { requestInit: { redirect } }),
-    ...(provider !== undefined && { authProvider: provider }),
+    ...(provider !== undefined && { authProvider: learnFromProvider(provider, limits.secrets) }),
   }
 }
 
@@ -175,6 +176,7 @@ export async function finishAuth(
   callback: URLSearchParams,
   limits: FetchLimits,
 ): Promise<void> {
+  limits.secrets.learnFrom(callback)
   const options = 'url' in config ? toTransportOptions(config, limits, new Exchanges()) : undefined
   const provider = options?.authProvider
   if (!('url' in config) || provider === undefined || !('redirectToAuthorization' in provider)) {

@@ -19,6 +19,7 @@ import { MCPClientError, toClientError } from './errors.ts'
 import { type ElicitationHandler, Questions } from './questions.ts'
 import { createRate } from './rate.ts'
 import { ReconnectingClient } from './reconnecting-client.ts'
+import { Secrets } from './secrets.ts'
 import { factsOf, type ServerFacts } from './server-facts.ts'
 import { logMeta, receiveLogs, setLogLevel } from './server-logs.ts'
 import { TASKS_EXTENSION } from './task.ts'
@@ -81,6 +82,8 @@ export class Connection {
   peer: ServerFacts | undefined
   readonly questions: Questions
   readonly maxTaskMs: number
+  /** What no error of this server may quote. */
+  readonly secrets: Secrets
   /** Whether the client declares support for tasks. */
   readonly allowsTasks: boolean
   readonly #options: ConnectionOptions
@@ -93,6 +96,7 @@ export class Connection {
   constructor(server: string, config: ServerConfig, options: ConnectionOptions) {
     this.server = server
     this.config = config
+    this.secrets = new Secrets(config)
     const { timeoutMs = options.timeoutMs, maxResponseBytes = options.maxResponseBytes } = config
     this.#options = { ...options, timeoutMs, maxResponseBytes }
     this.maxTaskMs = config.maxTaskMs ?? options.maxTaskMs
@@ -152,7 +156,7 @@ export class Connection {
   /** @throws MCPClientError, also for a redirect that belongs to no sign-in of this storage. */
   finishAuth(callback: URLSearchParams): Promise<void> {
     const { timeoutMs, maxResponseBytes } = this.#options
-    const limits = { timeoutMs, maxResponseBytes, ended: this.#ended.signal }
+    const limits = { timeoutMs, maxResponseBytes, ended: this.#ended.signal, secrets: this.secrets }
     return this.#within('authorize', {}, () => finishAuth(this.server, this.config, callback, limits))
   }
 
@@ -224,6 +228,7 @@ export class Connection {
       timeoutMs,
       maxResponseBytes,
       ended: this.#ended.signal,
+      secrets: this.secrets,
       callKey: this.#callKey,
       allowsTasks: this.allowsTasks,
       isRelay: relay !== undefined,
@@ -237,14 +242,13 @@ export class Connection {
         const client = await connect(this.server, this.config, options, signal)
         const waiting = setLogLevel(this.config, client, { signal, timeout: MAX_TIMEOUT_MS })
         await waiting.catch((error: unknown) => {
-          const details = { server: this.server, operation: 'logging/setLevel' }
-          if (!signal.aborted) this.report(toClientError('REQUEST_FAILED', error, details))
+          if (!signal.aborted) this.report(this.#toError('REQUEST_FAILED', error, 'logging/setLevel'))
         })
         this.peer = factsOf(client)
         return client
       })
     } catch (error) {
-      throw toClientError('CONNECTION_FAILED', error, { server: this.server, operation: 'connect' })
+      throw this.#toError('CONNECTION_FAILED', error, 'connect')
     }
   }
 
@@ -259,7 +263,7 @@ export class Connection {
 
   #reportBackground(error: Error): void {
     if (!this.#mayReport()) return
-    this.report(toClientError('REQUEST_FAILED', error, { server: this.server, operation: 'listen' }))
+    this.report(this.#toError('REQUEST_FAILED', error, 'listen'))
   }
 
   #reportMisconduct(what: string, operation: string): void {
@@ -278,11 +282,16 @@ export class Connection {
 
   /** The error for the caller of `operation`. */
   toError(operation: string, error: unknown, signal: AbortSignal | undefined): MCPClientError {
-    const details = { server: this.server, operation }
     if (signal?.aborted && !isA(error, MCPClientError)) {
-      const text = `${operation} of MCP server "${this.server}" was aborted.`
-      return new MCPClientError('ABORTED', text, { ...details, cause: error })
+      const { server, secrets } = this
+      const text = `${operation} of MCP server "${server}" was aborted.`
+      return new MCPClientError('ABORTED', text, { server, operation, cause: secrets.hideIn(error) })
     }
-    return toClientError('REQUEST_FAILED', error, details)
+    return this.#toError('REQUEST_FAILED', error, operation)
+  }
+
+  #toError(code: 'CONNECTION_FAILED' | 'REQUEST_FAILED', error: unknown, operation: string): MCPClientError {
+    const { server, secrets } = this
+    return toClientError(code, error, { server, operation, secrets })
   }
 }

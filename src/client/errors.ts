@@ -4,7 +4,6 @@ import { isA, memberOf, stackOf, textOf } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import { printable, printableLines } from './printable.ts'
-
 import type { Task } from './task.ts'
 
 /**
@@ -79,18 +78,25 @@ export class SignInRefused extends TypeError {
   override readonly name = 'SignInRefused'
 }
 
-/** Converts an error from communicating with `server`. */
+/** What removes a server's secrets. */
+interface Hiding {
+  hide(text: string): string
+  hideIn(thrown: unknown): unknown
+}
+
+/** Converts an error from communicating with `server`; its secrets are removed. */
 export function toClientError(
   code: 'CONNECTION_FAILED' | 'REQUEST_FAILED',
   error: unknown,
-  details: { readonly server: string; readonly operation: string },
+  { secrets, ...details }: { readonly server: string; readonly operation: string; readonly secrets: Hiding },
 ): MCPClientError {
   const known = findKnown(error)
   if (isA(known, MCPClientError)) return known
   const { server, operation } = details
-  makeStackPrintable(error)
-  const text = printable(textOf(known ?? error))
-  const settled = { ...details, cause: error }
+  const cause = secrets.hideIn(error)
+  makeStackPrintable(cause)
+  const text = printable(secrets.hide(textOf(known ?? cause)))
+  const settled = { ...details, cause }
   const of = `MCP server "${server}"`
   if (isA(known, ResponseTooLarge)) {
     return new MCPClientError('RESPONSE_TOO_LARGE', `${of} failed at ${operation}: ${text}`, settled)

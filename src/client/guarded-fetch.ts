@@ -8,6 +8,7 @@ import { SignInRefused } from './errors.ts'
 import { limitEvents } from './event-limit.ts'
 import type { Exchanges } from './exchanges.ts'
 import { printableDocument } from './oauth-document.ts'
+import type { Secrets } from './secrets.ts'
 
 export interface FetchLimits {
   readonly maxResponseBytes: number
@@ -15,6 +16,8 @@ export interface FetchLimits {
   readonly timeoutMs: number
   /** Ends these requests, too. */
   readonly ended: AbortSignal
+  /** Learns what is sent and issued. */
+  readonly secrets: Secrets
 }
 
 /** Maximum bytes of metadata, registrations and tokens, which are stored. */
@@ -80,8 +83,9 @@ function askWithin(
   ask: FetchLike,
   url: URL,
   init: RequestInit,
-  { maxResponseBytes, timeoutMs, ended }: FetchLimits,
+  { maxResponseBytes, timeoutMs, ended, secrets }: FetchLimits,
 ): Promise<Response> {
+  secrets.learnFrom(init.body)
   const deadline = {
     timeoutMs,
     signals: [ended],
@@ -92,7 +96,7 @@ function askWithin(
     const limited = withFilter(await ask(url, { ...init, signal }), limitBody(maxBytes))
     if (limited.body === null) return limited
     const { status, statusText, headers } = limited
-    const safe = printableDocument(await limited.text(), limited.ok)
+    const safe = printableDocument(await limited.text(), limited.ok, secrets)
     return new Response(safe, { status, statusText, headers })
   })
 }

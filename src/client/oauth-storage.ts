@@ -33,7 +33,7 @@ export function createProviderStore(storage: OAuthStorage, base: () => Promise<s
   const load = async <T>(name: string): Promise<T | undefined> => {
     const text = await storage.get(await keyOf(name))
     // Written by `save`, so it has this type.
-    return text === null || text === undefined ? undefined : (JSON.parse(text) as T)
+    return text === null || text === undefined ? undefined : (parse(text, name) as T)
   }
   return {
     load,
@@ -56,5 +56,16 @@ export function createProviderStore(storage: OAuthStorage, base: () => Promise<s
         keysTaken.delete(key)
       }
     },
+  }
+}
+
+/** The platform's own error quotes the text. */
+function parse(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(
+      `The storage has something under the key that ends with ":${name}" that is not JSON: delete it.`,
+    )
   }
 }

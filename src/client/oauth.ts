@@ -149,7 +149,7 @@ function checkDocument(url: string | URL | undefined): void {
   const { protocol, pathname } = URL.canParse(url) ? new URL(url) : { protocol: '', pathname: '/' }
   if (protocol === 'https:' && pathname !== '/') return
   throw new TypeError(
-    `clientMetadataUrl must be an https URL with a path, such as https://agent.example/client.json, not ${url}.`,
+    `clientMetadataUrl must be an https URL with a path, such as https://agent.example/client.json.`,
   )
 }
 

@@ -83,5 +83,7 @@ function requirePkce(url: URL, discovered: readonly OAuthDiscoveryState[]): void
 /** @throws SignInRefused */
 export function requireVisitable(url: URL): void {
   if (mayVisit(url)) return
-  throw new SignInRefused(`at ${printable(url.href, 100)}, which is neither https nor http on this machine`)
+  const { protocol, host, pathname } = url
+  const place = host === '' ? `${protocol}…` : `${protocol}//${host}${pathname}`
+  throw new SignInRefused(`at ${printable(place, 100)}, which is neither https nor http on this machine`)
 }

@@ -188,9 +188,10 @@ class TaskWait {
   }
 
   #error(code: MCPClientErrorCode, what: string, cause?: unknown): MCPClientError {
-    const { server } = this.#connection
-    const text = `Task ${printableId(this.#taskId)} of MCP server "${server}" ${what}.`
-    return new MCPClientError(code, text, { server, operation: 'tasks/get', cause, task: this.#latest })
+    const { server, secrets } = this.#connection
+    const text = `Task ${printableId(this.#taskId)} of MCP server "${server}" ${secrets.hide(what)}.`
+    const settled = { cause: secrets.hideIn(cause), task: this.#latest }
+    return new MCPClientError(code, text, { server, operation: 'tasks/get', ...settled })
   }
 
   #withTask(error: MCPClientError): MCPClientError {

@@ -224,7 +224,7 @@ export function toClientTool(connection: Connection, listed: ListedTool | Tool):
     execute: async (input, context) => {
       const result = await callTool(connection, name, toArguments(input), toSettings(context))
       if (result.isError === true && connection.config.onToolError === 'return') return result
-      if (result.isError === true) throw toolFailed(server, name, result)
+      if (result.isError === true) throw toolFailed(connection, name, result)
       return outputSchema === undefined ? result : result.structuredContent
     },
   }
@@ -259,11 +259,11 @@ function toSettings(context: ToolCallContext = {}): CallSettings {
   }
 }
 
-function toolFailed(server: string, tool: string, result: CallToolResult): MCPClientError {
+function toolFailed({ server, secrets }: Connection, tool: string, result: CallToolResult): MCPClientError {
   const said = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   return new MCPClientError(
     'TOOL_FAILED',
-    said === '' ? `The tool ${tool} of MCP server "${server}" failed.` : said,
+    said === '' ? `The tool ${tool} of MCP server "${server}" failed.` : secrets.hide(said),
     {
       server,
       operation: 'tools/call',

@@ -14,6 +14,7 @@ import { geminiRefuses } from '../../deploy/check/tool-schemas.ts'
 import { keepWellFormed } from '../../src/client/lists.ts'
 import { printableDocument } from '../../src/client/oauth-document.ts'
 import { printable } from '../../src/client/printable.ts'
+import { Secrets } from '../../src/client/secrets.ts'
 import { findStarted, readTask } from '../../src/client/task.ts'
 import { textOf } from '../../src/definition/error-text.ts'
 import { toCallerText } from '../../src/gateway/failure.ts'
@@ -46,12 +47,15 @@ function schemaOf(text: string): object {
   return { $id: text, title: text, pattern: text, properties: { [text]: $defs }, $defs }
 }
 
+const SECRETS = new Secrets({ url: 'https://api.example/mcp?key=aaaaaaaa', token: 'a secret' })
+
 export const OTHERS: { readonly [reader: string]: (text: string) => unknown } = {
   'a text of a server': (text) => {
     printable(text, text.length)
     toCallerText(`${text}api.example${text}`, BEHIND)
-    printableDocument(text, true)
-    printableDocument(JSON.stringify({ error: text, error_description: text }), false)
+    printableDocument(text, true, SECRETS)
+    printableDocument(JSON.stringify({ error: text, error_description: text }), false, SECRETS)
+    SECRETS.hideIn(new Error(text, { cause: { [text]: [text] } }))
   },
   'lists of a server': (text) => {
     const tools = each(text, (name) => ({ name, description: name, inputSchema: { type: 'object' } }))

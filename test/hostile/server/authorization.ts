@@ -17,6 +17,8 @@ export interface Astray {
   readonly scope?: (count: number) => string | undefined
   /** Answers requests for a fresh token. Default: tokens cannot be refreshed. */
   readonly refresh?: (exchange: Exchange) => void
+  /** Answers other requests for a token. Default: there is one. */
+  readonly token?: (exchange: Exchange) => void
 }
 
 /** A server, and its own authorization server, that wants a token. */
@@ -28,6 +30,7 @@ export function wantingToken(astray: Astray = {}): Promise<HostileServer> {
     if (path === '/register') return registration(exchange, astray)
     if (path === '/token') {
       if (body.includes('refresh_token')) astray.refresh?.(exchange)
+      else if (astray.token !== undefined) astray.token(exchange)
       else {
         const refreshing = astray.refresh === undefined ? {} : { refresh_token: 'fresh' }
         const access_token = `token-of-${server.origin}`
