@@ -192,6 +192,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/interaction/question-keys.ts': 'KeyOf createQuestionKeys.during',
       'src/interaction/steps.ts': 'StepsCall.inStep StepsCall.over note.value',
       'src/interaction/seal.ts': 'Seal.open Seal.seal',
+      'src/otel/instruments.ts': 'createInstruments.create',
       'src/protocol/answer.ts': 'Run',
       'src/protocol/batch-answers.ts': 'inTurn.work',
       'src/protocol/changes.ts': 'ChangesOptions.put',
@@ -223,6 +224,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/tasks/runs.ts': 'TaskRuns.run TaskRuns.start',
       'src/tasks/store-time.ts': 'StoreClock.sync createStoreClock.bounded',
       'src/tasks/timed-waits.ts': 'Reach',
+      // What `withTimeout` ends, and the run itself, which never waits for its span.
+      'src/tasks/watch.ts': 'RunWatch.run RunWatch.run.work TaskWatch.queue',
       'src/tasks/task-records.ts':
         'TaskRecords.change TaskRecords.create TaskRecords.due TaskRecords.dueElsewhere TaskRecords.putOff ' +
         'TaskRecords.read createTaskRecords.onDue',
