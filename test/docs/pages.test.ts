@@ -51,6 +51,11 @@ describe.each(['README.md', ...pagePaths()])('%s', (path) => {
     expect(headers.filter((header) => /\|\s*\|/.test(header))).toEqual([])
   })
 
+  it('names tests that exist', () => {
+    const named = Array.from(read(path).matchAll(/`((?:unit|property|runtimes)\/[\w./-]+\.test\.ts)`/g))
+    expect(named.map(([, file]) => file!).filter((file) => !existsSync(join(ROOT, 'test', file)))).toEqual([])
+  })
+
   it('links to headings that exist', () => {
     const dead = Array.from(read(path).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)).filter(
       ([, file, anchor]) => !anchorsOf(file === '' ? path : join(dirname(path), file!)).includes(anchor!),
