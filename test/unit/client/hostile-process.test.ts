@@ -1,13 +1,12 @@
 /** Servers that are processes, and will not end, or not be quiet. */
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest'
 import { createStdioTransport } from '../../../adapters/stdio-client.ts'
-import type { MCPClientConfig } from '../../../src/client.ts'
-import { createClient } from './_servers.ts'
+import { MCPClient, type MCPClientConfig } from '../../../src/client.ts'
 
 const FILE = fileURLToPath(new URL('../../hostile/server/process.ts', import.meta.url))
 
@@ -21,19 +20,30 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const WAYS = ['command', 'transport'] as const
 type Way = (typeof WAYS)[number]
 
-function open(way: Way, behaviour: string, config: Omit<MCPClientConfig, 'servers'> = {}) {
+type Finished = Pick<TestContext, 'onTestFinished'>
+
+/** Most of these tests wait for a process: several at once. */
+const each = it.concurrent
+
+function open(
+  { onTestFinished }: Finished,
+  way: Way,
+  behaviour: string,
+  config: Omit<MCPClientConfig, 'servers'> = {},
+) {
   const file = join(folder, `${crypto.randomUUID()}.json`)
   const started = { command: process.execPath, args: [FILE, behaviour, file] }
   const { maxResponseBytes } = config
   const transport = () =>
     createStdioTransport({ ...started, ...(maxResponseBytes && { maxLineBytes: maxResponseBytes }) })
-  const client = createClient({
+  const client = new MCPClient({
     id: crypto.randomUUID(),
     timeoutMs: 8000,
     ...config,
     servers: { evil: way === 'command' ? started : { transport } },
     onError: () => {},
   })
+  onTestFinished(() => client.disconnect())
   const pids = (): number[] => JSON.parse(readFileSync(file, 'utf8')) as number[]
   onTestFinished(() => {
     for (const pid of existsSync(file) ? pids() : []) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
@@ -50,10 +60,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-it.each(WAYS)(
+each.for(WAYS)(
   'one that neither the end of its input nor SIGTERM ends (%s) is gone after disconnect()',
-  async (way) => {
-    const { client, pids } = open(way, 'stubborn')
+  async (way, context) => {
+    const { client, pids } = open(context, way, 'stubborn')
     await client.listTools()
     const [own, child] = pids() as [number, number]
     expect([isAlive(own), isAlive(child)]).toEqual([true, true])
@@ -67,8 +77,8 @@ it.each(WAYS)(
   },
 )
 
-it.each(WAYS)('one that ends, but leaves another behind (%s): both are gone', async (way) => {
-  const { client, pids } = open(way, 'leaving one behind')
+each.for(WAYS)('one that ends, but leaves another behind (%s): both are gone', async (way, context) => {
+  const { client, pids } = open(context, way, 'leaving one behind')
   await client.listTools()
   const [own, child] = pids() as [number, number]
 
@@ -77,10 +87,10 @@ it.each(WAYS)('one that ends, but leaves another behind (%s): both are gone', as
   expect([isAlive(own), isAlive(child)]).toEqual([false, false])
 })
 
-it('one that never answered is gone as well', async () => {
-  const { client, pids, isStarted } = open('command', 'stubborn and silent', { timeoutMs: 5000 })
+each('one that never answered is gone as well', async (context) => {
+  const { client, pids, isStarted } = open(context, 'command', 'stubborn and silent', { timeoutMs: 5000 })
   const listed = client.listTools()
-  await expect.poll(isStarted).toBe(true)
+  await context.expect.poll(isStarted).toBe(true)
   expect(await listed).toEqual({})
   const [own, child] = pids() as [number, number]
 
@@ -89,11 +99,11 @@ it('one that never answered is gone as well', async () => {
   expect([isAlive(own), isAlive(child)]).toEqual([false, false])
 })
 
-it.each(['disconnect', 'timeout'])(
+each.for(['disconnect', 'timeout'])(
   'one that is connected and never sets the level of logs (%s) is gone as well',
-  async (end) => {
+  async (end, { expect, onTestFinished }) => {
     const file = join(folder, `${crypto.randomUUID()}.json`)
-    const client = createClient({
+    const client = new MCPClient({
       id: crypto.randomUUID(),
       timeoutMs: end === 'timeout' ? 5000 : 60_000,
       servers: {
@@ -101,6 +111,7 @@ it.each(['disconnect', 'timeout'])(
       },
       onError: () => {},
     })
+    onTestFinished(() => client.disconnect())
     const listed = client.listTools().catch(() => {})
     await expect.poll(() => existsSync(`${file}.asked`)).toBe(true)
     if (end === 'timeout') await listed
@@ -112,7 +123,7 @@ it.each(['disconnect', 'timeout'])(
   },
 )
 
-it('one whose transport was closed before it began is not started', async () => {
+each('one whose transport was closed before it began is not started', async () => {
   const file = join(folder, `${crypto.randomUUID()}.json`)
   const transport = createStdioTransport({ command: process.execPath, args: [FILE, 'stubborn', file] })
 
@@ -133,14 +144,18 @@ function runProgram(file: string, then: string) {
     ${then}`
   const program = join(folder, `${crypto.randomUUID()}.ts`)
   writeFileSync(program, code)
-  return spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 30_000 })
+  return new Promise<{ status: number | null; signal: string | null; stderr: string }>((resolve) => {
+    const child = execFile(process.execPath, [program], { timeout: 30_000 }, (_error, _stdout, stderr) =>
+      resolve({ status: child.exitCode, signal: child.signalCode, stderr }),
+    )
+  })
 }
 
-it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'])(
+each.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'])(
   'what a program leaves running that %s ends is ended',
-  async (signal) => {
+  async (signal, { expect }) => {
     const file = join(folder, `${signal}.json`)
-    const { signal: ended, stderr } = runProgram(file, `process.kill(process.pid, '${signal}')`)
+    const { signal: ended, stderr } = await runProgram(file, `process.kill(process.pid, '${signal}')`)
     expect(ended, stderr).toBe(signal)
 
     const pids = JSON.parse(readFileSync(file, 'utf8')) as number[]
@@ -149,14 +164,14 @@ it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'])(
   },
 )
 
-it('a program that has disconnected its client ends by itself', () => {
-  const { status, stderr } = runProgram(join(folder, 'ended.json'), 'await client.disconnect()')
+each('a program that has disconnected its client ends by itself', async () => {
+  const { status, stderr } = await runProgram(join(folder, 'ended.json'), 'await client.disconnect()')
   expect(status, stderr).toBe(0)
 })
 
-it('what a program leaves running when it exits is ended', async () => {
+each('what a program leaves running when it exits is ended', async ({ expect }) => {
   const file = join(folder, 'left.json')
-  const { status, stderr } = runProgram(file, 'process.exit(0)')
+  const { status, stderr } = await runProgram(file, 'process.exit(0)')
   expect(status, stderr).toBe(0)
 
   const [own, child] = JSON.parse(readFileSync(file, 'utf8')) as [number, number]
@@ -164,10 +179,11 @@ it('what a program leaves running when it exits is ended', async () => {
   await expect.poll(() => [isAlive(own), isAlive(child)]).toEqual([false, false])
 })
 
-it.each(WAYS)(
+// It measures the memory of this process: alone.
+it.for(WAYS)(
   'a line without end (%s) → RESPONSE_TOO_LARGE, and the next call starts another',
-  async (way) => {
-    const { client } = open(way, 'endless line')
+  async (way, context) => {
+    const { client } = open(context, way, 'endless line')
     const before = process.memoryUsage.rss()
 
     for (let round = 0; round < 2; round++) {
@@ -181,8 +197,8 @@ it.each(WAYS)(
   },
 )
 
-it('the limit on lines is an option', async () => {
-  const { client } = open('command', 'endless line', { maxResponseBytes: 10_000 })
+each('the limit on lines is an option', async (context) => {
+  const { client } = open(context, 'command', 'endless line', { maxResponseBytes: 10_000 })
 
   await expect(client.callTool('evil', 'hello')).rejects.toMatchObject({
     code: 'RESPONSE_TOO_LARGE',
@@ -190,20 +206,20 @@ it('the limit on lines is an option', async () => {
   })
 })
 
-it.each(WAYS)('lines that are no messages (%s) are passed over', async (way) => {
-  const { client } = open(way, 'no messages')
+each.for(WAYS)('lines that are no messages (%s) are passed over', async (way, context) => {
+  const { client } = open(context, way, 'no messages')
 
   expect(await client.callTool('evil', 'hello')).toMatchObject({ content: [{ text: 'Hello' }] })
 })
 
-it.each(WAYS)('one that ends at what it does not know (%s) is a legacy one', async (way) => {
-  const { client } = open(way, 'ending at what it does not know')
+each.for(WAYS)('one that ends at what it does not know (%s) is a legacy one', async (way, context) => {
+  const { client } = open(context, way, 'ending at what it does not know')
 
   expect(await client.callTool('evil', 'hello')).toMatchObject({ content: [{ text: 'Hello' }] })
 })
 
-it('its question is for the call under way, whose time it suspends', async () => {
-  const { client } = open('command', 'question', { timeoutMs: 4000 })
+each('its question is for the call under way, whose time it suspends', async (context) => {
+  const { client } = open(context, 'command', 'question', { timeoutMs: 4000 })
   const asked: AbortSignal[] = []
   client.elicitation.onRequest('evil', (_request, { signal }) => {
     asked.push(signal)
@@ -212,7 +228,7 @@ it('its question is for the call under way, whose time it suspends', async () =>
   await client.listTools()
   const controller = new AbortController()
   const call = client.callTool('evil', 'hello', {}, { timeoutMs: 2000, signal: controller.signal })
-  await expect.poll(() => asked.length).toBe(1)
+  await context.expect.poll(() => asked.length).toBe(1)
   await new Promise((resolve) => setTimeout(resolve, 3000))
 
   controller.abort()
