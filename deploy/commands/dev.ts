@@ -6,7 +6,8 @@
 import { connectSnippets } from '../../src/http/connect-snippets.ts'
 import type { RunningTarget } from '../contract/target.ts'
 import { refuseFaulty } from '../doctor/load.ts'
-import { type PlaygroundFront, startPlaygroundFront } from '../playground/front.ts'
+import { type FrontOptions, type PlaygroundFront, startPlaygroundFront } from '../playground/front.ts'
+import { PREFIX } from '../playground/page.ts'
 import { type Cron, callLocally, cronOf } from '../project/cron.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
 import { onInterrupt } from '../run/ending.ts'
@@ -58,10 +59,16 @@ export const dev = projectCommand({
     const { port, path } = await whereToServe(values, target)
     loadEnvFiles(project)
     const innerPort = isPlain ? port : await freePort(0)
+    const cron = cronOf(project)
+    const tasks = (endpointPath: string): Pick<FrontOptions, 'tasksPath' | 'tasksSecret'> => ({
+      tasksPath: cron && baseOf(endpointPath, path !== undefined) + cron.path,
+      tasksSecret: process.env.MAYFLY_TASKS_SECRET,
+    })
     return serveUntilInterrupted({
       start: () => target.start({ entry, cwd, port: innerPort, path }),
       ...(!isPlain && {
-        startFront: (endpointPath) => startPlaygroundFront({ port, innerPort, endpointPath }),
+        startFront: (endpointPath) =>
+          startPlaygroundFront({ port, innerPort, endpointPath, ...tasks(endpointPath) }),
       }),
       onReady: ({ endpoint, playground }) => {
         if (inspector !== undefined) return startInspector(inspector, endpoint)
@@ -70,7 +77,7 @@ export const dev = projectCommand({
       },
       port,
       name: project.name,
-      cron: cronOf(project),
+      cron,
       hasOwnPath: path !== undefined,
       check: () => refuseFaulty(project),
     })
@@ -143,17 +150,18 @@ async function serveUntilExit(
   const origin = `http://127.0.0.1:${serving.port}`
   const endpoint = origin + path
   const playground = front && origin + front.path
+  const key = front?.key === undefined ? '' : `#token=${front.key}`
   process.stdout.write(`ready ${endpoint}\n`)
-  terminal.show(howToConnect(name, endpoint, wantsToken, playground))
-  beside.tool = serving.onReady?.({ endpoint, playground })
-  if (serving.cron !== undefined) void callLocally(baseOf(endpoint, serving.hasOwnPath), serving.cron, over)
+  terminal.show(howToConnect(name, endpoint, wantsToken, playground, key && `${origin}${PREFIX}tasks${key}`))
+  beside.tool = serving.onReady?.({ endpoint, playground: playground && playground + key })
+  if (serving.cron !== undefined)
+    void callLocally(origin + baseOf(path, serving.hasOwnPath), serving.cron, over)
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
 }
 
-/** The endpoint's path may follow a prefix that the platform adds. */
-function baseOf(endpoint: string, hasOwnPath = false): string {
-  const { origin, pathname } = new URL(endpoint)
-  return hasOwnPath ? origin : `${origin}${pathname.replace(/\/mcp$/, '')}`
+/** The prefix that the platform adds before the endpoint's path. */
+function baseOf(endpointPath: string, hasOwnPath = false): string {
+  return hasOwnPath ? '' : endpointPath.replace(/\/mcp$/, '')
 }
 
 /** Not every client can sign in by itself, and not every server offers it. */
@@ -166,9 +174,11 @@ function howToConnect(
   url: string,
   wantsToken: boolean,
   playground: string | undefined,
+  tasks: string,
 ): string {
   const page = url.replace(/mcp$/, '')
   const tryIt = playground === undefined ? '' : `  Playground   ${playground}\n`
+  const tasksPage = tasks === '' ? '' : `  Tasks        ${tasks}\n`
   const landing = playground !== undefined && playground === page ? `${page}?landing` : page
   const snippets = connectSnippets(name, url)
   const code = (client: string): string => {
@@ -177,7 +187,7 @@ function howToConnect(
   }
   return `
   URL          ${url}
-${tryIt}  Page         ${landing}
+${tryIt}${tasksPage}  Page         ${landing}
   Claude Code  ${code('Claude Code')}
   Others       ${code('Other clients').replaceAll('\n', '\n               ')}
 ${wantsToken ? TOKEN_NEEDED : ''}

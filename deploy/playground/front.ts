@@ -18,6 +18,8 @@ import { PREFIX } from './page.ts'
 export interface PlaygroundFront {
   /** The path of the playground: `/`, or below it if the server has its own page there. */
   readonly path: string
+  /** Opens the tasks without their secret, after `#token=` in the URL of a page. */
+  readonly key?: string
   /** Stops accepting, and resolves when `drained` has and all connections are closed. */
   close(drained: Promise<unknown>): Promise<void>
 }
@@ -28,6 +30,10 @@ export interface FrontOptions {
   readonly innerPort: number
   /** The path of the MCP endpoint. */
   readonly endpointPath: string
+  /** The path of the task endpoint, if the project declares it. */
+  readonly tasksPath?: string | undefined
+  /** The secret of `createTaskAdmin`, for requests of the page with `key`. */
+  readonly tasksSecret?: string | undefined
 }
 
 const PROBE_TIMEOUT_MS = 5000
@@ -37,10 +43,13 @@ export async function startPlaygroundFront({
   port,
   innerPort,
   endpointPath,
+  tasksPath,
+  tasksSecret,
 }: FrontOptions): Promise<PlaygroundFront> {
-  const token = randomBytes(32).toString('base64url')
+  const [token, key] = [createToken(), createToken()]
   const server = new URL(`http://127.0.0.1:${port}${endpointPath}`)
-  const local: LocalProcess = { path: endpointPath, server, token }
+  const access = tasksSecret ? { secret: tasksSecret, key } : undefined
+  const local: LocalProcess = { path: endpointPath, server, token, tasks: { path: tasksPath, access } }
   const isAtRoot = !(await hasOwnPage(innerPort))
   const listener = createServer(
     { keepAliveTimeout: 5000, maxHeaderSize: 256 * 1024 },
@@ -70,6 +79,7 @@ export async function startPlaygroundFront({
   }
   return {
     path: isAtRoot ? '/' : PREFIX,
+    ...(access !== undefined && { key }),
     close: async (drained) => {
       const closed = new Promise((resolve) => listener.close(resolve))
       listener.closeIdleConnections()
@@ -79,6 +89,10 @@ export async function startPlaygroundFront({
       await closed
     },
   }
+}
+
+function createToken(): string {
+  return randomBytes(32).toString('base64url')
 }
 
 /** Whether a person opened the URL in a browser. `/?landing` shows the page of the deployed server. */

@@ -1,18 +1,27 @@
 /**
- * The local process of the playground: serves the page, fetches OAuth documents, and for `mayfly inspect` forwards messages to the
- * server.
+ * The local process of the playground: serves the pages, fetches OAuth documents, asks the task endpoint, and for `mayfly inspect` forwards
+ * messages to the server.
  *
  * Other web pages in the same browser must not use it. The `Host` must be this machine (against DNS rebinding), a request that does
  * something must come from the page's own origin and have the token, and everything else is refused with 403.
  */
 
-import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isA } from '../../src/definition/error-text.ts'
 import { readBody } from '../run/read-body.ts'
 import { forward, withoutHops } from './forward.ts'
 import { fetchOutside, type OutsideRequest, Refused } from './outgoing.ts'
-import { ASSETS, type Asset, PREFIX, playgroundHeaders, readAsset, renderPlayground } from './page.ts'
+import {
+  ASSETS,
+  type Asset,
+  type PlaygroundPage,
+  PREFIX,
+  playgroundHeaders,
+  readAsset,
+  renderPlayground,
+  renderTasks,
+} from './page.ts'
+import { askForTasks, isSame, type TaskAccess } from './task-requests.ts'
 
 export interface LocalProcess {
   /** The path that the page sends its MCP messages to. */
@@ -22,6 +31,8 @@ export interface LocalProcess {
   readonly token: string
   /** `inspect`: messages go to `server` with these headers, and only the printed address has the token. */
   readonly forwards?: { readonly headers: Readonly<Record<string, string>> }
+  /** `dev`: the path of the task endpoint, if the project declares it, and its secret. */
+  readonly tasks?: { readonly path?: string | undefined; readonly access?: TaskAccess | undefined }
 }
 
 const MAX_BODY_BYTES = 64 * 1024
@@ -47,13 +58,22 @@ export async function answerLocally(
   if (!isLocalHost(request)) return refuse(response, 403, 'this page is only for the machine that it runs on')
   if (request.method === 'GET') {
     if (path === '') return servePage(request, response, local)
+    if (path === 'tasks') return servePage(request, response, local, renderTasks)
     if (ASSETS.includes(path)) return serve(request, response, readAsset(path))
     return refuse(response, 404, 'not found')
   }
   if (request.method !== 'POST') return refuse(response, 405, 'GET or POST', { allow: 'GET, POST' })
   if (!isFromPage(request, local))
     return refuse(response, 403, 'only the page shown in the terminal may do this')
-  if (path === 'fetch') return serveFetch(request, response, local)
+  if (path === 'fetch')
+    return serveAnswer(request, response, (text) => fetchOutside(parseAsked(text), local.server))
+  if (path === 'tasks') {
+    const { server, forwards, tasks } = local
+    const target = { server, headers: forwards?.headers ?? {}, access: tasks?.access }
+    return serveAnswer(request, response, (text) =>
+      askForTasks(text, request.headers['x-mayfly-key'], target),
+    )
+  }
   // The URL may contain a key.
   if (path === 'target') return serveJson(request, response, { endpoint: local.server.href })
   if (path === 'mcp' && local.forwards !== undefined) return forwardMessage(request, response, local)
@@ -65,9 +85,14 @@ export function pathOf({ url = '/' }: IncomingMessage): string {
 }
 
 /** The page, also when it replaces another one. */
-export function servePage(request: IncomingMessage, response: ServerResponse, local: LocalProcess): void {
-  const { path, token, forwards } = local
-  const page = renderPlayground(forwards === undefined ? { path, token } : { path })
+export function servePage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  local: LocalProcess,
+  render: (page: PlaygroundPage) => string = renderPlayground,
+): void {
+  const { path, token, forwards, tasks } = local
+  const page = render(forwards === undefined ? { path, token, tasksPath: tasks?.path } : { path })
   serve(request, response, { type: 'text/html; charset=utf-8', body: page })
 }
 
@@ -84,20 +109,19 @@ function originOf({ headers }: IncomingMessage): string {
 function isFromPage(request: IncomingMessage, { token }: LocalProcess): boolean {
   const { origin, 'sec-fetch-site': site, 'x-mayfly-token': given } = request.headers
   if (origin !== originOf(request) || (site !== undefined && site !== 'same-origin')) return false
-  const [own, sent] = [Buffer.from(token), Buffer.from(String(given))]
-  return own.length === sent.length && timingSafeEqual(own, sent)
+  return isSame(token, given)
 }
 
-async function serveFetch(
+/** Serves what `answerTo` resolves with for the body of the request. */
+async function serveAnswer(
   request: IncomingMessage,
   response: ServerResponse,
-  { server }: LocalProcess,
+  answerTo: (text: string) => Promise<object>,
 ): Promise<void> {
   try {
     const body = await readBody(request, MAX_BODY_BYTES)
     if (body === undefined) throw new Refused(`more than ${MAX_BODY_BYTES} bytes`)
-    const asked = parseAsked(body.toString('utf8'))
-    serveJson(request, response, await fetchOutside(asked, server))
+    serveJson(request, response, await answerTo(body.toString('utf8')))
   } catch (error) {
     if (!isA(error, Refused)) throw error
     refuse(response, 502, error.message)

@@ -54,27 +54,44 @@ export async function fetchOutside(asked: OutsideRequest, server: URL): Promise<
   const literal = addressIn(url)
   if (literal !== undefined && !isAllowed(literal))
     throw new Refused(`${url.origin} is a ${kindOf(literal)} address`)
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const headers = {
     accept: 'application/json',
     ...(contentType !== undefined && { 'content-type': contentType }),
     ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
   }
+  const lookup = guardedLookup(isAllowed)
+  return ask(url, { method, headers, lookup }, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, body })
+}
+
+export interface AskLimits {
+  readonly timeoutMs: number
+  /** Bytes of the answer. */
+  readonly maxBytes: number
+  readonly body?: string | undefined
+}
+
+/** Sends a request and reads its answer to the end. Rejects with `Refused`, whose message says why there is none. */
+export async function ask(
+  url: URL,
+  options: RequestOptions,
+  { timeoutMs, maxBytes, body }: AskLimits,
+): Promise<OutsideAnswer> {
+  const signal = AbortSignal.timeout(timeoutMs)
   try {
-    const request = send(url, { method, headers, signal, lookup: guardedLookup(isAllowed) })
+    const request = send(url, { ...options, signal })
     request.end(body)
     const [response] = (await once(request, 'response')) as [IncomingMessage]
-    return { status: response.statusCode ?? 0, body: await readText(response, url) }
+    return { status: response.statusCode ?? 0, body: await readText(response, url, maxBytes) }
   } catch (error) {
     if (isA(error, Refused)) throw error
-    const why = signal.aborted ? `no answer within ${TIMEOUT_MS} ms` : textOf(error)
+    const why = signal.aborted ? `no answer within ${timeoutMs} ms` : textOf(error)
     throw new Refused(`${url.origin} cannot be reached: ${why}`)
   }
 }
 
-async function readText(response: IncomingMessage, url: URL): Promise<string> {
-  const body = await readBody(response, MAX_BYTES)
+async function readText(response: IncomingMessage, url: URL, maxBytes: number): Promise<string> {
+  const body = await readBody(response, maxBytes)
   if (body !== undefined) return body.toString('utf8')
   response.destroy()
-  throw new Refused(`${url.origin} answered with more than ${MAX_BYTES} bytes`)
+  throw new Refused(`${url.origin} answered with more than ${maxBytes} bytes`)
 }

@@ -1,7 +1,8 @@
 /**
- * The playground's page and what it loads: one document, one style sheet and small modules, all below `/__mayfly/`.
+ * The pages of the playground, one for a server's offers and one for its tasks, and what they load: a style sheet and small modules, all
+ * below `/__mayfly/`.
  *
- * Deployments do not import this. The page is the same for every server; its script fills it.
+ * Deployments do not import this. The pages are the same for every server; their scripts fill them.
  */
 import { readFileSync } from 'node:fs'
 // A namespace import: Node 20 has no stripTypeScriptTypes, and does not run sources that need it.
@@ -19,6 +20,8 @@ export interface PlaygroundPage {
   readonly path: string
   /** For requests to the local process. Omitted if the page's URL has it; the page then asks for the server's URL, too. */
   readonly token?: string
+  /** The path of the task endpoint, if the project declares it. */
+  readonly tasksPath?: string | undefined
 }
 
 export interface Asset {
@@ -46,6 +49,11 @@ const MODULES = [
   'questions',
   'result',
   'schema',
+  'task-details',
+  'task-endpoint',
+  'task-list',
+  'task-times',
+  'tasks',
   'uri-template',
   'wire',
 ]
@@ -103,22 +111,26 @@ export function playgroundHeaders(origin: string): Readonly<Record<string, strin
   }
 }
 
-export function renderPlayground({ path, token }: PlaygroundPage): string {
-  const written = JSON.stringify({ path, token })
-  const [can, era] = [capability, radio]
+function render(page: PlaygroundPage, title: string, script: string, body: Html): string {
   return html`<!doctype html>
 <html lang=en>
 <meta charset=utf-8>
 <meta name=viewport content="width=device-width,initial-scale=1">
-<meta name=mayfly content="${written}">
-<title>Mayfly playground</title>
+<meta name=mayfly content="${JSON.stringify(page)}">
+<title>${title}</title>
 <link rel=icon href="data:,">
 <link rel=stylesheet href="${PREFIX}style.css">
-<script type=module src="${PREFIX}main${EXTENSION}"></script>
+<script type=module src="${PREFIX}${script}${EXTENSION}"></script>
 <body>
-<a class=skip href="#work">Skip to the form</a>
+${body}
+</html>`.markup
+}
+
+export function renderPlayground(page: PlaygroundPage): string {
+  const [can, era] = [capability, radio]
+  const body = html`<a class=skip href="#work">Skip to the form</a>
 <header>
-<div><h1>Mayfly playground</h1><code id=endpoint></code><div id=server></div></div>
+<div><h1>Mayfly playground</h1><code id=endpoint></code><div id=server></div><a id=tasks target=_blank rel="noopener noreferrer" hidden>The tasks of this server</a></div>
 <form id=settings novalidate aria-label="How this client connects">
 <fieldset><legend>Era</legend>${[era('modern', '2026-07-28', true), era('legacy', '2025-11-25', false)]}</fieldset>
 <fieldset><legend>This client can</legend>${[
@@ -141,9 +153,48 @@ export function renderPlayground({ path, token }: PlaygroundPage): string {
 <nav id=catalogue class=card aria-label="What the server offers"></nav>
 <section id=work class=card aria-label="Try it" tabindex=-1></section>
 <section class=card aria-labelledby=wire-heading><h2 id=wire-heading>The wire</h2><button type=button id=clear>Clear</button><ol id=exchanges></ol></section>
-</main>
-</html>`.markup
+</main>`
+  return render(page, 'Mayfly playground', 'main', body)
 }
+
+/** Shows the tasks of a server through `createTaskAdmin`. */
+export function renderTasks(page: PlaygroundPage): string {
+  const body = html`<a class=skip href="#list">Skip to the tasks</a>
+<header>
+<div><h1>Tasks</h1><code id=endpoint></code></div>
+<form id=settings novalidate aria-label="Which tasks">
+<fieldset class=inline><legend>Endpoint</legend>
+<div><label for=path>Path</label><input id=path autocomplete=off spellcheck=false></div>
+<div><label for=secret>Secret of createTaskAdmin</label><input id=secret type=password autocomplete=off spellcheck=false></div>
+</fieldset>
+<fieldset class=inline><legend>Filter</legend>
+<div><label for=task-status>Status</label><select id=task-status><option value="">any</option>${STATUSES.map((name) => html`<option>${name}</option>`)}</select></div>
+<div><label for=tool>Tool</label><input id=tool autocomplete=off spellcheck=false></div>
+<div><label for=age>Created</label><select id=age><option value="">at any time</option>${AGES.map(([value, label]) => html`<option value="${value}">${label}</option>`)}</select></div>
+</fieldset>
+<button type=submit class=main>Show tasks</button>
+</form>
+<form id=by-id novalidate><div class=row><div><label for=task-id>Task ID</label><input id=task-id autocomplete=off spellcheck=false></div><button type=submit>Open</button></div></form>
+<p id=status class=soft role=status></p>
+</header>
+<main class=tasks>
+<section id=list class=card aria-label="Tasks" tabindex=-1></section>
+<section id=task class=card aria-label="The task"></section>
+</main>`
+  return render(page, 'Tasks – Mayfly playground', 'tasks', body)
+}
+
+const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled']
+
+/** Query parameters of the endpoint. */
+const AGES = [
+  ['youngerThanMs=600000', 'in the last 10 minutes'],
+  ['youngerThanMs=3600000', 'in the last hour'],
+  ['youngerThanMs=86400000', 'in the last day'],
+  ['olderThanMs=600000', 'more than 10 minutes ago'],
+  ['olderThanMs=3600000', 'more than an hour ago'],
+  ['olderThanMs=86400000', 'more than a day ago'],
+] as const
 
 function capability(name: string, label: string): Html {
   return html`<label class=check><input type=checkbox id="can-${name}" checked>${label}</label>`

@@ -23,6 +23,7 @@ header>*{max-width:100%}
 header form{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;align-items:start}
 main{display:grid;gap:1rem;padding:1rem;grid-template-columns:minmax(0,1fr)}
 fieldset{border:var(--line);border-radius:.4rem;margin:0;padding:.25rem .75rem .5rem;min-width:0}
+fieldset.inline{display:flex;flex-wrap:wrap;gap:.25rem .75rem}
 legend{font-weight:600;font-size:.9rem;padding:0 .25rem}
 label{font-weight:600;font-size:.9rem}
 label.check{display:inline-flex;gap:.4rem;align-items:center;font-weight:400;margin-right:1rem;min-height:1.75rem}
@@ -43,7 +44,12 @@ summary{cursor:pointer;padding:.25rem 0}
 mark{background:none;color:inherit;border:var(--line);border-radius:1rem;padding:0 .5rem;font-size:.8rem;margin-right:.25rem}
 .question,.notice{border:2px solid var(--key);border-radius:.6rem;padding:.75rem;margin:1rem 0}
 .result img{max-width:100%;height:auto;border:var(--line)}
+#list li button{display:grid;gap:.15rem;width:100%;text-align:start;margin-bottom:.25rem;color:inherit}
+#list li button[aria-current]{border-color:var(--key);background:var(--bg)}
+dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.15rem .75rem;margin:.5rem 0}
+dt{color:var(--soft);font-size:.9rem}
+dd{margin:0}
 #exchanges>li{border-top:var(--line)}
 #exchanges>li:first-child{border-top:0}
 #authorization>*+*{margin-top:.5rem}
-@media(min-width:60rem){main{grid-template-columns:16rem minmax(0,1fr) minmax(0,1fr);align-items:start}nav{max-height:80vh;overflow:auto}}`
+@media(min-width:60rem){main{grid-template-columns:16rem minmax(0,1fr) minmax(0,1fr);align-items:start}nav{max-height:80vh;overflow:auto}main.tasks{grid-template-columns:minmax(0,2fr) minmax(0,3fr)}#list{max-height:85vh;overflow:auto}}`

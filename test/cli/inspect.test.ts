@@ -110,6 +110,21 @@ test('a message of the page is forwarded with the user’s headers; cookies and 
   expect(headers['content-security-policy']).toBe(`sandbox; default-src 'none'`)
 })
 
+test('the task endpoint gets the user’s headers and the typed secret, and never the token for messages', async () => {
+  const page = await ask('/__mayfly/tasks', {}, '', 'GET')
+  expect(page.body).not.toContain(token)
+  for (const [secret, sent] of [
+    ['typed', 'Bearer typed'],
+    [undefined, undefined],
+  ]) {
+    const body = JSON.stringify({ operation: 'list', path: '/tasks', secret })
+    const { status, headers } = await ask('/__mayfly/tasks', { ...own(), cookie: 'a=b' }, body)
+    expect({ status, cookie: headers['set-cookie'] }).toEqual({ status: 200, cookie: undefined })
+    const { authorization, cookie, 'x-gate': gate, 'x-mayfly-token': ofPage } = seen.at(-1)!
+    expect({ authorization, cookie, gate, ofPage }).toEqual({ authorization: sent, gate: 'open' })
+  }
+})
+
 test('without the token, from another origin or under another name → 403, and nothing is forwarded', async () => {
   const before = seen.length
   const { 'x-mayfly-token': _token, ...withoutToken } = own()
@@ -125,7 +140,7 @@ test('without the token, from another origin or under another name → 403, and 
     { ...own(), host: `127.0.0.1.evil.example:${address.port}` },
   ]
   for (const headers of refused)
-    for (const path of ['/__mayfly/mcp', '/__mayfly/fetch', '/__mayfly/target'])
+    for (const path of ['/__mayfly/mcp', '/__mayfly/fetch', '/__mayfly/target', '/__mayfly/tasks'])
       expect((await ask(path, headers)).status).toBe(403)
   const rebound = await ask('/__mayfly/', { host: 'evil.example' }, '', 'GET')
   expect(rebound.status).toBe(403)

@@ -7,7 +7,7 @@ import {
   createServer as createTcpServer,
   type Server as TcpServer,
 } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { startPlaygroundFront } from '../../deploy/playground/front.ts'
 import { testPort } from '../_port.ts'
 import { until } from './_dev-process.ts'
@@ -78,6 +78,121 @@ test('Connection takes neither the length of a request away nor whom it is for',
     `DELETE /a HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nX-Hop: 1\r\nConnection: close, content-length, host, Origin, x-hop\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
   )
   expect(seen).toEqual([{ url: '/a', host: 'localhost', origin: 'http://evil.example', hop: undefined }])
+})
+
+describe('the page of tasks', () => {
+  const SECRET = 'secret-of-the-tasks-in-the-environment'
+
+  interface Shown {
+    readonly origin: string
+    readonly key: string | undefined
+    /** What the server was sent, as `method url authorization`. */
+    readonly seen: string[]
+    ask(request: object, headers?: Record<string, string>): Promise<Response>
+  }
+
+  async function startTasks(tasksSecret?: string): Promise<Shown> {
+    const seen: string[] = []
+    const inner = createServer((request, response) => {
+      const { authorization = 'anonymous' } = request.headers
+      if (request.url !== '/') seen.push(`${request.method} ${request.url} ${authorization}`)
+      response.writeHead(request.url === '/moved?list=' ? 307 : 200, {
+        location: 'http://127.0.0.1:1/',
+        'set-cookie': 'a=b',
+      })
+      response.end('{"tasks":[]}')
+    })
+    await once(inner.listen(0, '127.0.0.1'), 'listening')
+    const port = await testPort()
+    const innerPort = (inner.address() as AddressInfo).port
+    const front = await startPlaygroundFront({ port, innerPort, endpointPath: '/mcp', tasksSecret })
+    endings.push(
+      () => inner.close(),
+      () => front.close(Promise.resolve()),
+    )
+    const origin = `http://127.0.0.1:${port}`
+    const page = await (await fetch(`${origin}/__mayfly/tasks`)).text()
+    expect(page).not.toContain(SECRET)
+    if (front.key !== undefined) expect(page).not.toContain(front.key)
+    const token = /token&quot;:&quot;([\w-]{43})&quot;/.exec(page)![1]!
+    return {
+      origin,
+      key: front.key,
+      seen,
+      ask: (request, headers = {}) =>
+        fetch(`${origin}/__mayfly/tasks`, {
+          method: 'POST',
+          headers: { origin, 'x-mayfly-token': token, ...headers },
+          body: JSON.stringify({ path: '/tasks', ...request }),
+        }),
+    }
+  }
+
+  test('four operations, with their filters; anything else is refused, and not sent', async () => {
+    const { ask, seen } = await startTasks()
+    const secret = 'typed'
+    const filter = { status: 'failed', tool: 'a&b', after: 'x', task: '1', event: 'e', limit: 5 }
+    await ask({ operation: 'list', secret, filter })
+    await ask({ operation: 'show', secret, id: 'a b' })
+    await ask({ operation: 'retry', secret, id: 'a' })
+    await ask({ operation: 'cancel', secret, id: 'a', path: '/x/tasks?gate=1' })
+    expect(seen).toEqual([
+      'GET /tasks?list=&status=failed&tool=a%26b&after=x Bearer typed',
+      'GET /tasks?show=a+b Bearer typed',
+      'POST /tasks?retry=a Bearer typed',
+      'POST /x/tasks?gate=1&cancel=a Bearer typed',
+    ])
+    seen.length = 0
+    for (const [request, why] of [
+      [{ operation: 'run' }, 'not an operation'],
+      [{ operation: 'constructor' }, 'not an operation'],
+      [{ operation: 'show', id: 5 }, 'not the id'],
+      [{ operation: 'list', secret: 'a\r\nevil: 1' }, 'not a secret'],
+      [{ operation: 'list', secret: 'é' }, 'not a secret'],
+      [{ operation: 'list', path: 'http://127.0.0.1:9/tasks' }, 'not a path'],
+      [{ operation: 'list', path: '//127.0.0.1:9/tasks' }, 'not a path'],
+      [{ operation: 'list', path: '/\t/127.0.0.1:9/tasks' }, 'not a path'],
+      [{ operation: 'list', path: '/\\127.0.0.1:9/tasks' }, 'not a path'],
+    ] as const) {
+      const response = await ask(request)
+      expect(response.status, JSON.stringify(request)).toBe(502)
+      expect(await response.text()).toContain(why)
+    }
+    expect(seen).toEqual([])
+  })
+
+  test('the secret of the environment is added only for the key of the printed address', async () => {
+    const { ask, seen, key } = await startTasks(SECRET)
+    expect(key).toMatch(/^[\w-]{43}$/)
+    await ask({ operation: 'list' })
+    await ask({ operation: 'list' }, { 'x-mayfly-key': `${key!.slice(0, -1)}_` })
+    const answer = await ask({ operation: 'list' }, { 'x-mayfly-key': key! })
+    await ask({ operation: 'list', secret: 'typed' }, { 'x-mayfly-key': key! })
+    expect(seen.map((line) => line.replace('GET /tasks?list= ', ''))).toEqual([
+      'anonymous',
+      'anonymous',
+      `Bearer ${SECRET}`,
+      'Bearer typed',
+    ])
+    expect(await answer.json()).toEqual({ status: 200, body: '{"tasks":[]}' })
+    expect(answer.headers.get('set-cookie')).toBeNull()
+  })
+
+  test('without a secret there is no key; a redirect is not followed; other pages are refused', async () => {
+    const { ask, seen, key, origin } = await startTasks()
+    expect(key).toBeUndefined()
+    const moved = await ask({ operation: 'list', path: '/moved', secret: 'typed' })
+    expect(await moved.json()).toMatchObject({ status: 307 })
+    seen.length = 0
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { 'x-mayfly-token': 'guessed' },
+      { 'sec-fetch-site': 'cross-site' },
+    ] as Record<string, string>[])
+      expect((await ask({ operation: 'list' }, headers)).status).toBe(403)
+    expect((await fetch(`${origin}/__mayfly/tasks`, { method: 'POST', body: '{}' })).status).toBe(403)
+    expect(seen).toEqual([])
+  })
 })
 
 test('close() ends WebSockets, which work until then', async () => {

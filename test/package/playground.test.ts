@@ -8,20 +8,35 @@ import { MayflyProcess, Project } from '../cli/_dev-process.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MAX_BYTES = 30_000
+const MAX_TASKS_BYTES = 13_000
 
 type PageModule = typeof import('../../deploy/playground/page.ts')
 
 const loadBuilt = (): Promise<PageModule> =>
   import(join(ROOT, 'dist/deploy/playground/page.js')) as Promise<PageModule>
 
-test('the page with its style and script is at most 30 KB gzipped', async () => {
-  const { ASSETS, readAsset, renderPlayground } = await loadBuilt()
-  const page = renderPlayground({ path: '/mcp', token: 'x'.repeat(43) })
-  const texts = [page, ...ASSETS.map((name) => readAsset(name).body)]
-  const bytes = texts.reduce((sum, text) => sum + gzipSync(text).length, 0)
+/** The page, its style, and the modules that it loads. */
+function bytesOf({ readAsset }: PageModule, page: string): number {
+  const [, script] = /<script type=module src="\/__mayfly\/([^"]+)">/.exec(page)!
+  const bodies = new Map<string, string>()
+  const load = (name: string): void => {
+    if (bodies.has(name)) return
+    const { body } = readAsset(name)
+    bodies.set(name, body)
+    for (const [, from] of body.matchAll(/from ['"]\.\/([^'"]+)['"]/g)) load(from!)
+  }
+  load(script!)
+  load('style.css')
+  return [page, ...bodies.values()].reduce((sum, text) => sum + gzipSync(text).length, 0)
+}
 
-  expect(ASSETS.length).toBeGreaterThan(10)
-  expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
+test('the playground with its style and script is at most 30 KB gzipped, the page of tasks 13 KB', async () => {
+  const built = await loadBuilt()
+  const page = { path: '/mcp', token: 'x'.repeat(43), tasksPath: '/tasks' }
+
+  expect(built.ASSETS.length).toBeGreaterThan(10)
+  expect(bytesOf(built, built.renderPlayground(page))).toBeLessThanOrEqual(MAX_BYTES)
+  expect(bytesOf(built, built.renderTasks(page))).toBeLessThanOrEqual(MAX_TASKS_BYTES)
 })
 
 test('it serves every module that is built, and each loads only others of them', async () => {
@@ -39,13 +54,18 @@ test('it serves every module that is built, and each loads only others of them',
   expect(imports.filter((from) => !scripts.includes(from.replace(/^\.\//, '')))).toEqual([])
 })
 
-test('the page has no script, style or handler of its own, and loads nothing from elsewhere', async () => {
-  const { playgroundHeaders, renderPlayground } = await loadBuilt()
+test('a page has no script, style or handler of its own, and loads nothing from elsewhere', async () => {
+  const { playgroundHeaders, renderPlayground, renderTasks } = await loadBuilt()
   const origin = 'http://127.0.0.1:3000'
-  const page = renderPlayground({ path: '/mcp/"><script>1</script>', token: 'x' })
-
-  expect(page.match(/<script[^>]*>/g)).toEqual(['<script type=module src="/__mayfly/main.js">'])
-  expect(page).not.toMatch(/<style|\son\w+=|style=|src="?https?:|href="?https?:/)
+  const hostile = '/"><script>1</script>'
+  for (const [render, script] of [
+    [renderPlayground, 'main'],
+    [renderTasks, 'tasks'],
+  ] as const) {
+    const page = render({ path: hostile, token: 'x', tasksPath: hostile })
+    expect(page.match(/<script[^>]*>/g)).toEqual([`<script type=module src="/__mayfly/${script}.js">`])
+    expect(page).not.toMatch(/<style|\son\w+=|style=|src="?https?:|href="?https?:/)
+  }
   expect(playgroundHeaders(origin)['content-security-policy']).not.toMatch(/unsafe|\*/)
 })
 

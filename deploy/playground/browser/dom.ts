@@ -48,6 +48,14 @@ export function part<Type extends HTMLElement = HTMLElement>(id: string): Type {
   return node as Type
 }
 
+/** For a page that was opened without its token. */
+export function openAgain(): HTMLElement[] {
+  return [
+    element('h2', {}, 'Open the URL shown in the terminal'),
+    element('p', {}, 'This page works only with the token in that URL, so that no other page can use it.'),
+  ]
+}
+
 /** Whether a URL from a server is safe to open: https, or http on this machine, without a misleading host. */
 export function mayVisit(text: string): boolean {
   if (!URL.canParse(text)) return false

@@ -42,7 +42,8 @@ export function parse(text: string): unknown {
 /** JSON with indentation. Reads no more of a value than it shows: the indentation of deep JSON grows with the square of its depth. */
 export function pretty(value: unknown): string {
   const parts: string[] = []
-  let left = MAX_SHOWN
+  // With what says that the rest is missing, it is not longer than what is shown.
+  let left = MAX_SHOWN - 50
   const put = (text: string): void => {
     parts.push(text.slice(0, Math.max(0, left)))
     left -= text.length

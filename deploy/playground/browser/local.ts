@@ -10,10 +10,15 @@ export interface Local {
   /** The path that the page sends its requests to. */
   readonly path: string
   readonly token: string
+  /** `dev`: opens the tasks without their secret. Undefined if the page was not opened with the URL shown in the terminal. */
+  readonly key?: string | undefined
+  /** The path of the task endpoint, if the project declares it. */
+  readonly tasksPath?: string | undefined
 }
 
 const TOKEN = 'mayfly-token'
 const TOKEN_HEADER = 'x-mayfly-token'
+const KEY_HEADER = 'x-mayfly-key'
 
 /** Undefined if the page was opened without the token in the URL on the terminal. */
 export async function readLocal(): Promise<Local | undefined> {
@@ -24,12 +29,20 @@ export async function readLocal(): Promise<Local | undefined> {
     sessionStorage.setItem(TOKEN, fromAddress)
     history.replaceState(null, '', location.pathname + location.search)
   }
-  const token = asText(written.token) ?? sessionStorage.getItem(TOKEN) ?? undefined
+  const kept = sessionStorage.getItem(TOKEN) ?? undefined
+  const token = asText(written.token) ?? kept
   const path = asText(written.path) ?? '/mcp'
   if (token === undefined) return undefined
   const isOwn = asText(written.token) !== undefined
   const endpoint = isOwn ? new URL(path, location.origin).href : await askForTarget(token)
-  return endpoint === undefined ? undefined : { endpoint, path, token }
+  const more = isOwn ? { key: kept, tasksPath: asText(written.tasksPath) } : {}
+  return endpoint === undefined ? undefined : { endpoint, path, token, ...more }
+}
+
+/** The URL of the page of tasks, for another tab. */
+export function tasksUrl(): string {
+  const kept = sessionStorage.getItem(TOKEN)
+  return `/__mayfly/tasks${kept === null ? '' : `#token=${kept}`}`
 }
 
 /** Undefined if the token is of an earlier process. */
@@ -42,16 +55,29 @@ export function hiddenHeaders({ token, path }: Local): Record<string, string> {
   return path.startsWith('/__mayfly/') ? { [TOKEN_HEADER]: token } : {}
 }
 
-export function createFetchOutside({ token }: Local): FetchOutside {
-  return async (request) => {
-    const response = await fetch('/__mayfly/fetch', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', [TOKEN_HEADER]: token },
-      body: JSON.stringify(request),
-    })
-    const body = await response.text()
-    const answer = parse(body)
-    if (!response.ok || !isObject(answer)) throw new Error(clip(body, 500))
-    return { status: Number(answer.status), body: String(answer.body) }
-  }
+export function createFetchOutside(local: Local): FetchOutside {
+  return (request) => askLocal(local, 'fetch', request)
+}
+
+/** Asks a service of the local process, which answers with what another server said. */
+export async function askLocal(
+  { token, key }: Local,
+  service: 'fetch' | 'tasks',
+  request: object,
+  signal?: AbortSignal,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const response = await fetch(`/__mayfly/${service}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      [TOKEN_HEADER]: token,
+      ...(key !== undefined && { [KEY_HEADER]: key }),
+    },
+    body: JSON.stringify(request),
+    ...(signal !== undefined && { signal }),
+  })
+  const body = await response.text()
+  const answer = parse(body)
+  if (!response.ok || !isObject(answer)) throw new Error(clip(body, 500))
+  return { status: Number(answer.status), body: String(answer.body) }
 }

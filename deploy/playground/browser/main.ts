@@ -2,10 +2,10 @@
 import { isA } from '../../../src/definition/error-text.ts'
 import { type Offer, readOffers, showCatalogue } from './catalogue.ts'
 import { Client, explain, LEGACY, MODERN } from './client.ts'
-import { code, details, element, part } from './dom.ts'
+import { code, details, element, openAgain, part } from './dom.ts'
 import { SignInNeeded } from './exchange.ts'
 import { asObject, asText, clip, type Json, pretty, reasonOf } from './json.ts'
-import { createFetchOutside, hiddenHeaders, type Local, readLocal } from './local.ts'
+import { createFetchOutside, hiddenHeaders, type Local, readLocal, tasksUrl } from './local.ts'
 import { finishSignIn, startSignIn } from './oauth.ts'
 import { showItem, titleOf } from './panels.ts'
 import { askUser } from './questions.ts'
@@ -84,6 +84,8 @@ function showServer(described: Json, era: 'modern' | 'legacy'): void {
     described.serverInfo ?? asObject(described._meta)['io.modelcontextprotocol/serverInfo'],
   )
   const name = [asText(info.title) ?? asText(info.name) ?? 'A server without a name', asText(info.version)]
+  const { extensions } = asObject(described.capabilities)
+  part('tasks').hidden = !Object.hasOwn(asObject(extensions), 'io.modelcontextprotocol/tasks')
   const version = era === 'modern' ? MODERN : (asText(described.protocolVersion) ?? LEGACY)
   part('server').replaceChildren(
     element('strong', {}, clip(name.filter(Boolean).join(' '), 200)),
@@ -110,13 +112,11 @@ function showSignInProblem(error: unknown): void {
 async function start(): Promise<void> {
   const local = await readLocal()
   if (local === undefined) {
-    part('work').replaceChildren(
-      element('h2', {}, 'Open the URL shown in the terminal'),
-      element('p', {}, 'This page works only with the token in that URL, so that no other page can use it.'),
-    )
+    part('work').replaceChildren(...openAgain())
     return
   }
   part('endpoint').textContent = local.endpoint
+  part('tasks').setAttribute('href', tasksUrl())
   const fetchOutside = createFetchOutside(local)
   const reconnect = (): void => void connect(local)
   settings.addEventListener('change', ({ target }) => {
