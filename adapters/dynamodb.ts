@@ -7,6 +7,7 @@ import type { StoredTask, TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isExpired, isTaskId } from '../src/tasks/stored.ts'
 import { requireClient } from './_bus/client.ts'
 import type { DynamoClient, DynamoValue, KeptItem } from './_dynamodb/client.ts'
+import { listOf } from './_dynamodb/list.ts'
 import { createSlots } from './_dynamodb/slots.ts'
 import { openTable, type Table } from './_dynamodb/table.ts'
 import { createInSlot, type Slot, updateSlot } from './_tasks/slots.ts'
@@ -137,6 +138,7 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
         oldestDueAt: found.map(({ dueAt }) => dueAt).sort((a, b) => a - b)[0] ?? null,
       }
     },
+    ...(table.scan && { list: listOf(table.scan, keyOf(''), clock.now, toTask) }),
   }
   return store
 }

@@ -13,6 +13,14 @@ export {
 export { createMemoryTaskStore } from './tasks/memory-store.ts'
 export { createMemoryTasks } from './tasks/memory-tasks.ts'
 export type { TasksOptions } from './tasks/settings.ts'
-export type { DueOptions, DueStats, StoredTask, TaskRunner, TaskStore } from './tasks/store.ts'
+export type {
+  DueOptions,
+  DueStats,
+  ListOptions,
+  StoredTask,
+  StoredTaskPage,
+  TaskRunner,
+  TaskStore,
+} from './tasks/store.ts'
 export { createTasks } from './tasks/tasks.ts'
 export { type PollingOptions, pollingRunner } from './tasks/timer-runner.ts'

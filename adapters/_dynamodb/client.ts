@@ -54,4 +54,15 @@ export interface DynamoClient {
       ExclusiveStartKey?: Record<string, never>
     },
   ): Promise<{ Items?: KeptItem[] | undefined; LastEvaluatedKey?: object | undefined }>
+  /** Only for `list`. */
+  scan?(
+    input: Names & {
+      TableName: string
+      ConsistentRead: boolean
+      FilterExpression: string
+      ExpressionAttributeValues: Record<string, DynamoValue>
+      Limit: number
+      ExclusiveStartKey?: Record<string, DynamoValue>
+    },
+  ): Promise<{ Items?: KeptItem[] | undefined; LastEvaluatedKey?: KeptItem | undefined }>
 }

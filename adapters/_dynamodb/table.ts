@@ -28,6 +28,17 @@ export interface Table {
     limit: number,
     start?: object,
   ): Promise<{ readonly items: readonly Due[]; readonly next?: object }>
+  /** A page of the table's items whose keys begin so. Undefined if the client cannot scan. */
+  readonly scan:
+    | ((
+        begin: string,
+        filter: string,
+        names: Names,
+        values: Values,
+        limit: number,
+        after: string | undefined,
+      ) => Promise<{ readonly items: readonly (readonly [key: string, KeptItem])[]; readonly next?: string }>)
+    | undefined
 }
 
 export interface Due {
@@ -153,5 +164,23 @@ export function openTable(client: DynamoClient, TableName: string, prefix: strin
       }))
       return { items, ...(LastEvaluatedKey !== undefined && { next: LastEvaluatedKey }) }
     },
+    scan:
+      client.scan &&
+      (async (begin, filter, names, values, limit, after) => {
+        const { Items = [], LastEvaluatedKey } = await ask(() =>
+          client.scan!({
+            TableName,
+            ConsistentRead: true,
+            FilterExpression: `begins_with(#pk, :begin) AND ${filter}`,
+            ExpressionAttributeNames: { '#pk': 'pk', ...names },
+            ExpressionAttributeValues: { ':begin': { S: `${prefix}#${begin}` }, ...values },
+            Limit: limit,
+            ...(after !== undefined && { ExclusiveStartKey: { pk: { S: after } } }),
+          }),
+        )
+        const items = Items.map((item) => [item.pk!.S!.slice(prefix.length + 1), item] as const)
+        const next = LastEvaluatedKey?.pk?.S
+        return { items, ...(next !== undefined && { next }) }
+      }),
   }
 }

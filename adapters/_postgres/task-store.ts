@@ -8,7 +8,7 @@ import { type Names, refuseUnknown } from '../../src/definition/unknown-option.t
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import { fairPage } from '../../src/tasks/fair-page.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
-import { checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
+import { CursorError, checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
 import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
@@ -49,6 +49,11 @@ const PURGE_EVERY_MS = 60_000
 
 /** Maximum rows that one statement deletes. */
 const PURGED_AT_ONCE = 1000
+
+/** Rows that one page of `list` looks at. */
+const SEEN_AT_ONCE = 1000
+
+const COLUMNS = 'id, owner, version, is_open, due_at, expires_at, state, server'
 
 /** Error codes for a missing table, function, schema or column. */
 const MISSING = new Set(['42P01', '42883', '3F000', '42703'])
@@ -152,6 +157,16 @@ export function postgresTaskStore(
       const [row] = await query(sql.stats, now, MAX_COUNTED, server)
       return { due: Number(row!.due), oldestDueAt: row!.oldest === null ? null : Number(row!.oldest) }
     },
+    async list({ server = null, after = '', limit }) {
+      if (after !== '' && !isTaskId(after)) throw new CursorError()
+      const rows = await query(sql.list, server, after, limit, clock.now())
+      // Without tasks it is one row, with only what was seen.
+      const tasks = rows.filter(({ id }) => id !== null).map(toTask)
+      const { last_seen, seen } = rows[0]!
+      const next =
+        tasks.length >= limit ? tasks.at(-1)!.id : Number(seen) < SEEN_AT_ONCE ? undefined : last_seen
+      return { tasks, ...(next !== undefined && { next: String(next) }) }
+    },
   }
 }
 
@@ -165,7 +180,7 @@ ${more} ORDER BY due_at LIMIT $2::text::bigint`
   const values = `$1::text, $2::text, $3::text::bigint, $4::text::boolean, $5::text::bigint, $6::text::bigint, $7::text, $8::text`
   return {
     create: `SELECT ${table}_create(${values}, $9::text::bigint, $10::text::bigint) AS result`,
-    read: `SELECT id, owner, version, is_open, due_at, expires_at, state, server FROM ${table} WHERE id = $1::text AND ${unexpired('$2')}`,
+    read: `SELECT ${COLUMNS} FROM ${table} WHERE id = $1::text AND ${unexpired('$2')}`,
     replace: `UPDATE ${table} SET (id, owner, version, is_open, due_at, expires_at, state, server) = (${values})
 WHERE id = $1::text AND version = $3::text::bigint - 1 AND ${unexpired('$9')} RETURNING id`,
     // Without locks, which would end with the statement. If two processes run one task, the version stops one of them.
@@ -174,6 +189,13 @@ ORDER BY due_at LIMIT $2::text::bigint`,
     // Both parts are read in the order of the index.
     dueOf: `${bothParts('AND owner NOT IN (SELECT json_array_elements_text($4::text::json))')} ORDER BY due_at LIMIT $2::text::bigint`,
     stats: `SELECT count(*)::text AS due, min(due_at)::text AS oldest FROM (${bothParts()}) AS due_tasks`,
+    // Of many tasks of other servers, a page looks at a bounded number.
+    list: `WITH seen AS (
+  SELECT id, ($1::text IS NULL OR server IS NULL OR server = $1::text) AND ${unexpired('$4')} AS is_own
+  FROM ${table} WHERE id > $2::text ORDER BY id LIMIT ${SEEN_AT_ONCE}
+), own AS (SELECT id AS own_id FROM seen WHERE is_own ORDER BY id LIMIT $3::text::bigint)
+SELECT ${COLUMNS}, last_seen, seen FROM (SELECT max(id) AS last_seen, count(*)::text AS seen FROM seen) AS total
+LEFT JOIN (own JOIN ${table} ON id = own_id) ON true ORDER BY id`,
     // Concurrent deletions take different rows.
     purge: `DELETE FROM ${table} WHERE id = ANY(ARRAY(
   SELECT id FROM ${table} WHERE expires_at <= $1::text::bigint LIMIT ${PURGED_AT_ONCE} FOR UPDATE SKIP LOCKED

@@ -76,6 +76,28 @@ if kept[3] == writer then return 1 end
 if not kept[1] or isExpired(kept[2]) or tonumber(kept[1]) ~= tonumber(version) - 1 then return 0 end
 return write()`
 
+/** `KEYS[1]` is the key of a task without its id. Looks at about 1000 keys at most, since others have to wait. */
+export const LIST = `
+local cursor, limit, server = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local pattern = string.gsub(KEYS[1], '[%*%?%[%]%^%-\\\\]', '\\\\%0') .. '*'
+local found, seen, rounds = {}, {}, 0
+repeat
+  local page = redis.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', 10)
+  cursor = page[1]
+  rounds = rounds + 1
+  for _, key in ipairs(page[2]) do
+    if not seen[key] and redis.call('TYPE', key).ok == 'hash' then
+      seen[key] = true
+      local whose = redis.call('HGET', key, 'server')
+      if server == '' or not whose or whose == '' or whose == server then
+        found[#found + 1] = string.sub(key, #KEYS[1] + 1)
+        found[#found + 1] = redis.call('HMGET', key, 'owner', 'version', 'open', 'due', 'expires', 'state', 'server')
+      end
+    end
+  end
+until cursor == '0' or #found >= 2 * limit or rounds >= 100
+return {cursor, found}`
+
 /** The start of what reads due tasks. `ARGV[1]` is the requested time, `ARGV[2]` the current time if that is earlier. */
 const DUE = `
 local now, limit = tonumber(ARGV[1]), tonumber(ARGV[3])

@@ -3,12 +3,12 @@ import { type Names, refuseUnknown } from '../../src/definition/unknown-option.t
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import { type DueTask, fairPageOf } from '../../src/tasks/fair-page.ts'
 import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
-import { checkTask, createDuplicateError, isExpired, isTaskId } from '../../src/tasks/stored.ts'
+import { CursorError, checkTask, createDuplicateError, isExpired, isTaskId } from '../../src/tasks/stored.ts'
 import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
-import { COUNT, CREATE, DUE_OF_NONE, DUE_OF_OWNERS, DUE_OWNERS, READ, REPLACE } from './task-scripts.ts'
+import { COUNT, CREATE, DUE_OF_NONE, DUE_OF_OWNERS, DUE_OWNERS, LIST, READ, REPLACE } from './task-scripts.ts'
 
 /** The used members of a client or cluster client for scripts, from either library. */
 export type RedisScripts = NodeRedisScripts | IoRedisScripts
@@ -122,6 +122,16 @@ export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOpti
       const keys = [keyOf('due'), keyOf('expiring'), ...owners.flatMap((owner) => setsOf(server, owner))]
       const [due, oldest] = (await run(COUNT, keys, times)) as [number, string | null]
       return { due: Number(due), oldestDueAt: oldest === null ? null : Number(oldest) }
+    },
+    async list({ server = '', after = '0', limit }) {
+      if (!/^\d{1,20}$/.test(after)) throw new CursorError()
+      const reply = await run(LIST, [keyOf('task', '')], [after, String(limit), server])
+      const [next, found] = reply as [string, (string | unknown[])[]]
+      const now = clock.now()
+      const tasks = found.flatMap((id, at) =>
+        typeof id === 'string' ? (fromReply(id, found[at + 1]) ?? []) : [],
+      )
+      return { tasks: tasks.filter((task) => !isExpired(task, now)), ...(next !== '0' && { next }) }
     },
   }
 }

@@ -2,10 +2,10 @@
 import { type Backoff, backoffMs } from '../definition/backoff.ts'
 import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
+import type { Journal } from '../interaction/journal.ts'
 import type { OpenQuestion } from '../interaction/replay.ts'
 import type { MethodResult } from '../request/method-result.ts'
-import { isEnded, type Task, type TaskQuestion, type TaskRecord } from './record.ts'
+import { isEnded, type Task, type TaskQuestion, type TaskRecord, withoutRun } from './record.ts'
 import { type Changed, TaskTooLargeError } from './task-records.ts'
 
 /** What a suspended run waits for. */
@@ -111,20 +111,17 @@ export function isSame(one: Journal, other: Journal): boolean {
   return count(one) === count(other)
 }
 
-/** The record of an ended task, without the parts that only another run would need. */
+/** The record of an ended task. `isWhole`: it failed, so that it may be tried again with all that it had. */
 function ended(
   record: TaskRecord,
   how: Pick<TaskRecord, 'status' | 'statusMessage' | 'result' | 'error'>,
+  isWhole = false,
 ): TaskRecord {
-  const { statusMessage, ...rest } = record
+  const { statusMessage, ...rest } = isWhole ? record : withoutRun(record)
   return {
     ...rest,
-    arguments: undefined,
-    caller: { ...record.caller, auth: undefined },
-    journal: EMPTY_JOURNAL,
+    ...(isWhole && { isWhole }),
     questions: {},
-    inbox: { answers: {}, events: {} },
-    returned: undefined,
     awaited: [],
     run: undefined,
     ...(statusMessage !== undefined && { statusMessage }),
@@ -133,15 +130,13 @@ function ended(
 }
 
 export function endedWith(record: TaskRecord, { members, meta }: MethodResult): TaskRecord {
-  const result = JSON.parse(`{${members}}`) as object
-  return ended(record, {
-    status: 'completed',
-    result: meta === undefined ? result : { ...result, _meta: meta },
-  })
+  const result = JSON.parse(`{${members}}`) as { readonly isError?: boolean }
+  const own = meta === undefined ? result : { ...result, _meta: meta }
+  return ended(record, { status: 'completed', result: own }, result.isError === true)
 }
 
 export function failedWith(record: TaskRecord, error: NonNullable<TaskRecord['error']>): TaskRecord {
-  return ended(record, { status: 'failed', error, statusMessage: error.message })
+  return ended(record, { status: 'failed', error, statusMessage: error.message }, true)
 }
 
 export function cancelled({ record }: Task): Changed | undefined {

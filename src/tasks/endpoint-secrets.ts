@@ -16,11 +16,15 @@ export interface EndpointSecrets {
 }
 
 /** @throws TypeError for a secret that is too short or contains blanks. */
-export function createSecrets(option: string, given: string | readonly string[]): EndpointSecrets {
-  const secrets = [given].flat().flatMap((one) => (typeof one === 'string' ? one.split(',') : ''))
+export function createSecrets(
+  owner: string,
+  option: string,
+  given: string | readonly string[],
+): EndpointSecrets {
+  const secrets = listed(given)
   if (secrets.length === 0 || secrets.some((one) => one.length < MIN_SECRET_CHARACTERS || /\s/.test(one)))
     throw new TypeError(
-      `createTaskEndpoint needs "${option}": ${MIN_SECRET_CHARACTERS} or more random characters, without blanks; for rotation a list, or several separated by commas.`,
+      `${owner} needs "${option}": ${MIN_SECRET_CHARACTERS} or more random characters, without blanks; for rotation a list, or several separated by commas.`,
     )
   let imported: Promise<CryptoKey[]> | undefined
   const keys = (): Promise<CryptoKey[]> => {
@@ -48,6 +52,17 @@ export function createSecrets(option: string, given: string | readonly string[])
       })
     },
   }
+}
+
+/** The secrets of an option. */
+export function listed(given: string | readonly string[]): string[] {
+  return [given].flat().flatMap((one) => (typeof one === 'string' ? one.split(',') : ''))
+}
+
+/** Whether a request has one of the secrets as its bearer token. */
+export async function isBearer(request: Request, secrets: EndpointSecrets): Promise<boolean> {
+  const [, token] = /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
+  return token !== undefined && secrets.isToken(token)
 }
 
 function utf8(text: string): Uint8Array<ArrayBuffer> {

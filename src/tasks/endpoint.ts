@@ -13,7 +13,8 @@ import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
 import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
 import { givenRequest, platformOf, type RequestPlatform } from '../request/platform.ts'
 import type { TaskControls } from '../request/task-support.ts'
-import { createSecrets } from './endpoint-secrets.ts'
+import type { TaskAdmin } from './admin/admin.ts'
+import { createSecrets, isBearer } from './endpoint-secrets.ts'
 import { InboxError } from './inbox.ts'
 import { checkAtLeast, MIN_RUN_MS } from './settings.ts'
 
@@ -39,6 +40,8 @@ export interface TaskEndpointOptions {
   readonly maxDurationMs?: number
   /** Bytes of an event. Default 65 536. */
   readonly maxBodyBytes?: number
+  /** Of `mayfly-mcp/tasks-admin`: this endpoint also lists, shows, retries and cancels tasks. Default: it does not. */
+  readonly admin?: TaskAdmin
 }
 
 const OPTIONS: Names<TaskEndpointOptions> = {
@@ -49,6 +52,7 @@ const OPTIONS: Names<TaskEndpointOptions> = {
   limit: [1],
   maxDurationMs: [0],
   maxBodyBytes: [0],
+  admin: 'object',
 }
 
 /** Options of `urlFor`. */
@@ -87,6 +91,7 @@ const URL_TTL_MS = 30 * 86_400_000
  *
  * - `GET` or `POST` with `Authorization: Bearer <secret>`: runs due tasks, and answers `{ "run": 3 }`. Vercel's cron sends its
  *   `CRON_SECRET` this way.
+ * - with `admin`, requests that list, show, retry or cancel tasks, with its own secret.
  * - `POST` to a URL of `urlFor`: 202, 409 if the event was sent before or the task has ended, or 410 if the URL has expired.
  *
  * Everything else is 401, 405, 400, 408 or 413.
@@ -103,27 +108,25 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     limit = 20,
     maxDurationMs,
     maxBodyBytes = 65_536,
+    admin,
   } = options
   if (url !== undefined && !URL.canParse(url))
     throw new TypeError(
       '"url" of createTaskEndpoint must be the URL of this endpoint, as in https://reports.example/tasks.',
     )
-  const cronSecrets = createSecrets('secret', secret)
-  const urlSecrets = createSecrets('urlSecret', urlSecret)
+  const cronSecrets = createSecrets('createTaskEndpoint', 'secret', secret)
+  const urlSecrets = createSecrets('createTaskEndpoint', 'urlSecret', urlSecret)
+  admin?.refuseSecrets([secret, urlSecret])
   if (!(limit >= 1 && maxBodyBytes >= 1))
     throw new TypeError('"limit" and "maxBodyBytes" of createTaskEndpoint must be 1 or more.')
   if (maxDurationMs !== undefined) checkAtLeast('maxDurationMs', maxDurationMs, MIN_RUN_MS + RESERVE_MS)
-
-  const isCron = async (request: Request): Promise<boolean> => {
-    const [, token] = /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
-    return token !== undefined && cronSecrets.isToken(token)
-  }
 
   const runDue = async (request: Request, platform: RequestPlatform): Promise<Response> => {
     // Counted from the start of the call, like the platform does.
     const { env, waitUntil, deadline: endsAt = Date.now() + DURATION_MS } = platform
     const deadline = (maxDurationMs === undefined ? endsAt : Date.now() + maxDurationMs) - RESERVE_MS
-    if (!(await isCron(request))) return jsonAnswer(401, { error: 'Send the secret as a bearer token.' })
+    if (!(await isBearer(request, cronSecrets)))
+      return jsonAnswer(401, { error: 'Send the secret as a bearer token.' })
     const running = server.tasks.runDue({ env, ...(waitUntil && { waitUntil }), limit, deadline })
     waitUntil?.(running)
     const run = await withTimeout(
@@ -167,6 +170,8 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     try {
       const { searchParams } = new URL(request.url)
       if (searchParams.has('task')) return await takeEvent(request, searchParams)
+      const administered = admin?.answer(request, searchParams, server)
+      if (administered !== undefined) return await administered
       if (request.method !== 'GET' && request.method !== 'POST')
         return jsonAnswer(405, { error: 'Send a GET or a POST.' }, { allow: 'GET, POST' })
       return await runDue(request, platform)

@@ -80,8 +80,8 @@ export function createMemoryTaskStore(): TaskStore {
   }
 
   const dueBy = (now: number, server: string | undefined): StoredTask[] => {
-    const isOwn = (task: StoredTask): boolean => server === undefined || (task.server ?? server) === server
-    return [...timed.values()].filter((task) => task.dueAt! <= now && !isExpired(task, now) && isOwn(task))
+    const isDue = (task: StoredTask): boolean => task.dueAt! <= now && !isExpired(task, now)
+    return [...timed.values()].filter((task) => isDue(task) && isOwn(task, server))
   }
 
   return {
@@ -113,5 +113,14 @@ export function createMemoryTaskStore(): TaskStore {
       const oldestDueAt = due.reduce((first, { dueAt }) => Math.min(first, dueAt!), Number.POSITIVE_INFINITY)
       return { due: due.length, oldestDueAt: due.length === 0 ? null : oldestDueAt }
     },
+    async list({ server, after = '', limit }) {
+      const ids = [...tasks.keys()].filter((id) => id > after).sort()
+      const found = ids.flatMap((id) => live(id) ?? []).filter((task) => isOwn(task, server))
+      return { tasks: found.slice(0, limit), ...(found.length > limit && { next: found[limit - 1]!.id }) }
+    },
   }
+}
+
+function isOwn(task: StoredTask, server: string | undefined): boolean {
+  return server === undefined || (task.server ?? server) === server
 }

@@ -1,6 +1,6 @@
 /** The stored record of a task: its call, its journal, what it waits for, and how it ended. */
 import type { AuthInfo, ClientCapabilities, Era, Implementation } from '../definition/context.ts'
-import type { Journal } from '../interaction/journal.ts'
+import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
 
 /** The statuses of the extension; the last three are final. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
@@ -81,6 +81,11 @@ export interface TaskRecord {
   readonly releases?: number | undefined
   readonly result?: object | undefined
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown } | undefined
+  /** It ended, and still has all that another run would need. */
+  readonly isWhole?: true | undefined
+  /** The task that tries this one again, and the one that this task tries again. */
+  readonly retriedAs?: string | undefined
+  readonly retryOf?: string | undefined
 }
 
 /** The stored part of the tool's caller: no token and no headers. */
@@ -104,6 +109,19 @@ export interface Task {
   /** When it must run, in milliseconds since the epoch. */
   readonly dueAt: number | null
   readonly record: TaskRecord
+}
+
+/** The record of an ended task, without the parts that only another run would need. */
+export function withoutRun(record: TaskRecord): TaskRecord {
+  return {
+    ...record,
+    arguments: undefined,
+    caller: { ...record.caller, auth: undefined },
+    journal: EMPTY_JOURNAL,
+    inbox: { answers: {}, events: {} },
+    returned: undefined,
+    isWhole: undefined,
+  }
 }
 
 export function isEnded({ status }: TaskRecord): boolean {

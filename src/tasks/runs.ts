@@ -22,6 +22,9 @@ const WAKE_TIMEOUT_MS = 1000
 /** The task may be due, but no run can begin in this process now. */
 export const BUSY = 'busy'
 
+/** The runs of the tasks that `createTasks` made, for `mayfly-mcp/tasks-admin`. */
+export const runsOf = new WeakMap<object, TaskRuns>()
+
 export interface TaskRuns extends SharedByRuns {
   /** @throws TypeError if the tasks belong to another server. */
   attach(host: TaskHost): void

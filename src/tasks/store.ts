@@ -64,6 +64,13 @@ export interface TaskStore {
    * awaited for a second. May count only the first thousands. Absent: they are not measured, as for a store whose own clock wakes each task.
    */
   stats?(now: number, options: { readonly server: string }): Promise<DueStats>
+  /**
+   * One page of all tasks, open or ended, for `mayfly-mcp/tasks-admin`, in an order of the store's own; a page may be empty before the last.
+   * Default: none, as for a store that keeps each task in a place of its own (a Durable Object).
+   *
+   * @throws TypeError for an `after` that is not of this store.
+   */
+  list?(options: ListOptions): Promise<StoredTaskPage>
 }
 
 /** The tasks that wait for a run. */
@@ -71,6 +78,23 @@ export interface DueStats {
   readonly due: number
   /** The earliest `dueAt`. Null: none is due. */
   readonly oldestDueAt: number | null
+}
+
+/** Which stored tasks to list. */
+export interface ListOptions {
+  /** Only tasks of this server, and those without one. Default: all. */
+  readonly server?: string | undefined
+  /** `next` of the page before. Default: the first page. */
+  readonly after?: string | undefined
+  /** Tasks of the page. A store with pages of its own may return a few more. */
+  readonly limit: number
+}
+
+/** A page of stored tasks, without expired ones. */
+export interface StoredTaskPage {
+  readonly tasks: readonly StoredTask[]
+  /** Letters, digits, `-` and `_`, at most 4096. Undefined for the last page. */
+  readonly next?: string | undefined
 }
 
 /** Which due tasks a server asks for. */

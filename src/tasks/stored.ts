@@ -24,6 +24,15 @@ export function isExpired({ expiresAt }: Pick<StoredTask, 'expiresAt'>, now: num
   return expiresAt !== null && expiresAt <= now
 }
 
+/** The `after` of a list is not of this store. */
+export class CursorError extends TypeError {
+  override readonly name = 'CursorError'
+
+  constructor() {
+    super('"after" must be the "next" of a page of this list.')
+  }
+}
+
 export function createDuplicateError(): Error {
   return new Error('A task with this id already exists: create unguessable ids, and use each once.')
 }

@@ -6,14 +6,14 @@ import { toBase64Url } from '../definition/base64.ts'
 import { digest } from '../definition/digest.ts'
 import { bytesOver } from '../definition/utf8.ts'
 import { withLifetime } from './lifetime.ts'
-import { isEnded, type Task, type TaskRecord } from './record.ts'
+import { isEnded, type Task, type TaskRecord, withoutRun } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { createStoreClock, type StoreClock, toOwnTime, toStoreTime } from './store-time.ts'
 import { isTaskId } from './stored.ts'
 import { answered, cancelUnknown, createOnce, isStored, UNCONFIRMED_MS } from './unknown-writes.ts'
 
 /** Bytes of a task's id, which makes ids unguessable. */
-const ID_BYTES = 24
+export const ID_BYTES = 24
 
 /**
  * Bytes of a record that only bookkeeping may use: the lease and the counts of its runs. So what could be stored can always be taken, and
@@ -23,6 +23,9 @@ const ROOM_BYTES = 1024
 
 /** The part of a small store's limit that is kept for it. */
 const MAX_ROOM_SHARE = 1 / 8
+
+/** Bytes that are left in a failed task which can be tried again. */
+const SPARE_BYTES = 128
 
 /** The part of a page that one owner may have while others wait. */
 const OWNER_SHARE = 1 / 4
@@ -82,6 +85,12 @@ export interface TaskRecords {
   due(now: number, limit: number): Promise<readonly string[]>
   /** Another server whose task is due in the same store, if it is the first. */
   dueElsewhere(now: number): Promise<string | undefined>
+  /** Creates a task whose id was stored before, unless it exists. @throws UnknownTaskError if that stays unknown. */
+  createKnown(task: Task): Promise<void>
+  /** One page of all tasks of this server, as they are stored. Undefined for a store without a list. */
+  readonly list: TaskStore['list']
+  /** The task of such a page. @throws UnreadableTaskError */
+  toTask(stored: StoredTask): Task
   /** Makes a task that cannot be read due later, so that it does not stand before others. */
   putOff(id: string): Promise<void>
 }
@@ -170,6 +179,21 @@ export function createTaskRecords(
       if (task !== undefined) throw new Error(`Task ${id} could not be written: too many concurrent writes.`)
       return undefined
     },
+    async createKnown(task) {
+      const stored = toStored(
+        toStoreTime(task, await clock.sync()),
+        maxStateBytes - Math.floor(roomBytes / 2),
+      )
+      await createOnce(store, stored, Number.MAX_SAFE_INTEGER)
+      if (task.dueAt !== null) await onDue(task.id, task.dueAt)
+    },
+    list:
+      store.list &&
+      (async (options) => {
+        await clock.sync()
+        return answered(store.list!({ ...options, server: server() }))
+      }),
+    toTask: (stored) => toOwnTime(toTask(stored), clock.offsetMs),
     async putOff(id) {
       const offsetMs = await clock.sync()
       const now = Date.now()
@@ -207,7 +231,7 @@ function isSeen(before: TaskRecord, after: TaskRecord): boolean {
   return seen(before) !== seen(after)
 }
 
-function expiryOf({ isUnconfirmed, ttlMs, createdAt, updatedAt }: TaskRecord): number | null {
+export function expiryOf({ isUnconfirmed, ttlMs, createdAt, updatedAt }: TaskRecord): number | null {
   if (isUnconfirmed) return updatedAt + UNCONFIRMED_MS
   return ttlMs === null ? null : createdAt + ttlMs
 }
@@ -220,6 +244,12 @@ function toStored({ id, owner, server, version, dueAt, record }: Task, maxStateB
   if (bytes !== undefined && isOpen && record.statusMessage !== undefined) {
     // Progress is worth less than what it would displace.
     state = JSON.stringify({ ...record, statusMessage: undefined })
+    bytes = bytesOver(state, maxStateBytes)
+  }
+  // With room for the id of the task that tries it again.
+  const spare = record.isWhole && record.retriedAs === undefined ? SPARE_BYTES : 0
+  if (record.isWhole && bytesOver(state, maxStateBytes - spare) !== undefined) {
+    state = JSON.stringify(withoutRun(record))
     bytes = bytesOver(state, maxStateBytes)
   }
   if (bytes !== undefined) throw new TaskTooLargeError(bytes, maxStateBytes)

@@ -11,7 +11,7 @@ import { asInboxError, notified } from './inbox.ts'
 import { createListening } from './listening.ts'
 import { createMethods } from './methods.ts'
 import type { Task } from './record.ts'
-import { createTaskRuns } from './runs.ts'
+import { createTaskRuns, runsOf } from './runs.ts'
 import { checkTaskOption, TASKS_OPTIONS, type TasksOptions } from './settings.ts'
 import { createStatusTools } from './status-tools.ts'
 import type { TaskStore } from './store.ts'
@@ -75,6 +75,7 @@ export function createTasks(options: Options): TaskSupport {
     close: runs.close,
     ...createListening(runs),
   }
+  runsOf.set(support, runs)
   settings.runner?.attach?.(support)
   return support
 }

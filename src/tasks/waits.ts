@@ -29,9 +29,9 @@ const LATEST = 8.64e15
 
 /** The prefix of Mayfly's own steps, which tools cannot use. */
 const OURS = 'ctx.'
-const SLEEP = 'ctx.sleep '
-const WAIT = 'ctx.waitFor '
-const WAITED = 'ctx.waitFor, done: '
+export const SLEEP = 'ctx.sleep '
+export const WAIT = 'ctx.waitFor '
+export const WAITED = 'ctx.waitFor, done: '
 
 /** Whether a step is a sleep or an event, which is written when the run ends. */
 export function isOwnStep(name: string): boolean {

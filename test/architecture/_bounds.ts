@@ -36,7 +36,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/platform.ts': 'RequestPlatform.caller',
       'src/request/telemetry.ts': 'Span.run',
       'src/tasks/store.ts':
-        'TaskRunner.wake TaskStore.clockOffsetMs TaskStore.create TaskStore.due TaskStore.read TaskStore.replace TaskStore.stats',
+        'TaskRunner.wake TaskStore.clockOffsetMs TaskStore.create TaskStore.due TaskStore.list TaskStore.read TaskStore.replace TaskStore.stats',
       'src/webhook/replays.ts': 'WebhookStore.claim WebhookStore.release',
       'src/webhook/signature.ts': 'Verifier.verify',
     },
@@ -216,6 +216,8 @@ export const BOUNDS: readonly Bound[] = [
         'TaskSupport.listen TaskSupport.translate',
       'src/request/telemetry.ts': 'Span.run.work',
       'src/request/wire.ts': 'ContextWire.publish',
+      'src/tasks/admin/admin.ts': 'TaskAdmin.answer',
+      'src/tasks/admin/operations.ts': 'TaskOperations.list TaskOperations.show',
       'src/tasks/call.ts': 'Create',
       'src/tasks/endpoint-secrets.ts':
         'EndpointSecrets.isSigned EndpointSecrets.isToken EndpointSecrets.sign',
@@ -227,8 +229,8 @@ export const BOUNDS: readonly Bound[] = [
       // What `withTimeout` ends, and the run itself, which never waits for its span.
       'src/tasks/watch.ts': 'RunWatch.run RunWatch.run.work TaskWatch.queue',
       'src/tasks/task-records.ts':
-        'TaskRecords.change TaskRecords.create TaskRecords.due TaskRecords.dueElsewhere TaskRecords.putOff ' +
-        'TaskRecords.read createTaskRecords.onDue',
+        'TaskRecords.change TaskRecords.create TaskRecords.createKnown TaskRecords.due TaskRecords.dueElsewhere ' +
+        'TaskRecords.putOff TaskRecords.read createTaskRecords.onDue',
     },
   },
 ]

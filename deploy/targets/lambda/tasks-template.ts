@@ -7,7 +7,7 @@ export const TASK_POLICY = `        - PolicyName: keep-tasks
             Version: '2012-10-17'
             Statement:
               - Effect: Allow
-                Action: [dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem, dynamodb:DeleteItem, dynamodb:Query]
+                Action: [dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem, dynamodb:DeleteItem, dynamodb:Query, dynamodb:Scan]
                 Resource: [!GetAtt Tasks.Arn, !Sub '\${Tasks.Arn}/index/due']
               - Effect: Allow
                 Action:

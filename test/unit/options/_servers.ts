@@ -31,6 +31,7 @@ import {
   createTasks,
   pollingRunner,
 } from 'mayfly-mcp/tasks'
+import { createTaskAdmin } from 'mayfly-mcp/tasks-admin'
 import { connect } from 'mayfly-mcp/testing'
 import { createEventWebhook } from 'mayfly-mcp/webhook'
 import type { Taker, Takers } from './_walk.ts'
@@ -340,6 +341,10 @@ export const SERVERS: {
       options: { url: 'https://shop.example/tasks', limit: 1, maxDurationMs: 3000, maxBodyBytes: 1000 },
     },
     pollingRunner: { call: pollingRunner, options: { everyMs: 1000, limit: 1 } },
+  },
+  'mayfly-mcp/tasks-admin': {
+    TaskAdminError: 'an error: a code and a message',
+    createTaskAdmin: { call: createTaskAdmin, options: { secret: SECRET } },
   },
   'mayfly-mcp/webhook': {
     createEventWebhook: {

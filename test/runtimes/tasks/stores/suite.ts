@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { eventually } from '../../../_eventually.ts'
 import { clockScenarios } from './_clocks.ts'
 import { keepingScenarios } from './_keeping.ts'
+import { listingScenarios } from './_listing.ts'
 import { type Backend, type Instance, kept, newTask, next, type Stores, unique } from './_tasks.ts'
 import { dueScenarios, limitScenarios } from './_times.ts'
 
@@ -37,6 +38,7 @@ export function taskStoreSuite(name: string, startBackend: () => Promise<Backend
       },
     }
     keepingScenarios(stores)
+    listingScenarios(stores)
     limitScenarios(stores)
     dueScenarios(stores)
     clockScenarios(stores)
@@ -84,6 +86,7 @@ function otherScenarios(stores: Stores): void {
           () => store.create(newTask(), 10),
           () => store.replace(next(task)),
           ...(stores.backend.wakesItself ? [] : [() => store.due(Date.now(), 10)]),
+          ...(store.list === undefined ? [] : [() => store.list!({ limit: 10 })]),
         ]
         for (const call of calls) {
           const startedAt = performance.now()

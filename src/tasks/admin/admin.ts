@@ -1,0 +1,74 @@
+/** The admin of tasks: for code in the process of their server, and for operators at its task endpoint. */
+import { type Names, requireOptions } from '../../definition/unknown-option.ts'
+import { jsonAnswer } from '../../http/json-answer.ts'
+import type { TaskControls } from '../../request/task-support.ts'
+import { createSecrets, isBearer, listed } from '../endpoint-secrets.ts'
+import { runsOf } from '../runs.ts'
+import { createOperations, type TaskOperations } from './operations.ts'
+import { actionOf, answerAction } from './wire.ts'
+
+export interface TaskAdminOptions {
+  /**
+   * The bearer token of operators: 32 or more random characters, and not the secret of the cron. For rotation a list, or several in a string,
+   * separated by commas: each is accepted. Who has it reads the arguments, steps and results of all callers.
+   */
+  readonly secret: string | readonly string[]
+}
+
+const OPTIONS: Names<TaskAdminOptions> = { secret: 'string strings' }
+
+/** What has tasks: an `MCPServer`, or the result of `createSessions`. */
+export interface ServerWithTasks {
+  readonly tasks: TaskControls
+}
+
+export interface TaskAdmin {
+  /** For code in the process of the server. Nobody is asked for the secret. @throws TypeError for a server without tasks of `createTasks`. */
+  of(server: ServerWithTasks): TaskOperations
+  /** For `createTaskEndpoint`: answers a request of an operator, undefined for any other. Rejects with errors of the store. */
+  answer(request: Request, query: URLSearchParams, server: ServerWithTasks): Promise<Response> | undefined
+  /** For `createTaskEndpoint`. @throws TypeError if one of its secrets is one of this admin. */
+  refuseSecrets(secrets: readonly (string | readonly string[])[]): void
+}
+
+/**
+ * Creates the admin for the `admin` of `createTaskEndpoint`, which then also answers, at its own path:
+ *
+ * - `GET ?list&status=failed&tool=report&olderThanMs=60000&youngerThanMs=3600000&limit=50&after=<next>`: `{ tasks, next? }`
+ * - `GET ?show=<id>`: one task, with its journal
+ * - `POST ?retry=<id>`: `{ taskId }`, and `POST ?cancel=<id>`: `{ cancelled }`
+ *
+ * Each needs `Authorization: Bearer <secret>`, otherwise it is a 401, before anything is read. Refusals are 400, 404, 405, 409 or 501 with
+ * `{ code, error }`. Only tasks of the endpoint's server are seen.
+ *
+ * @throws TypeError for a secret that is too short.
+ */
+export function createTaskAdmin(options: TaskAdminOptions): TaskAdmin {
+  requireOptions('createTaskAdmin', options, OPTIONS)
+  const secrets = createSecrets('createTaskAdmin', 'secret', options.secret)
+  const of: TaskAdmin['of'] = (server) => {
+    const runs = runsOf.get(server.tasks)
+    if (runs === undefined)
+      throw new TypeError('createTaskAdmin().of needs a server whose tasks are of this copy of mayfly-mcp.')
+    return createOperations(runs)
+  }
+  return {
+    of,
+    answer(request, query, server) {
+      const action = actionOf(query)
+      if (action === undefined) return undefined
+      return isBearer(request, secrets).then((isOurs) =>
+        isOurs
+          ? answerAction(action, request.method, query, of(server))
+          : jsonAnswer(401, { error: 'Send the secret of createTaskAdmin as a bearer token.' }),
+      )
+    },
+    refuseSecrets(given) {
+      const own = listed(options.secret)
+      if (given.flatMap(listed).some((secret) => own.includes(secret)))
+        throw new TypeError(
+          'The "secret" of createTaskAdmin must differ from "secret" and "urlSecret" of createTaskEndpoint: it opens more.',
+        )
+    },
+  }
+}

@@ -1,0 +1,120 @@
+/** How a task is tried again: one that has not ended by itself, and a failed one as a new task. Pure. */
+import { copy, type Journal, own } from '../../interaction/journal.ts'
+import { MAX_REFUSALS } from '../../interaction/question.ts'
+import { NO_CRASHES } from '../changes.ts'
+import { isEnded, type Task } from '../record.ts'
+import type { Changed } from '../task-records.ts'
+import { WAIT, WAITED } from '../waits.ts'
+
+/** Of a task that has not ended: it is due, and its failures so far do not count. A run that is alive goes on. */
+export function dueNow({ record, dueAt }: Task): Changed | undefined {
+  if (isEnded(record) || record.isUnconfirmed) return undefined
+  const now = Date.now()
+  const fresh = { ...record, idleRuns: 0, ...NO_CRASHES }
+  if (record.run !== undefined && record.run.until > now)
+    return { record: fresh, dueAt, isBookkeeping: true, isQuiet: true }
+  return {
+    record: {
+      ...fresh,
+      run: undefined,
+      journal: { ...record.journal, retries: soon(record.journal.retries) },
+    },
+    dueAt: now,
+    isBookkeeping: true,
+  }
+}
+
+/**
+ * The task that tries a failed one again: with its seed, so that its steps have the same idempotency keys, and with all that it had before
+ * the error. It is kept for as long as the failed one at least, so that it is known for as long as that can be tried again.
+ *
+ * @param offsetMs By how much the clock of the store is ahead.
+ */
+export function taskAgain({ owner, server, id: retryOf, record }: Task, id: string, offsetMs: number): Task {
+  const { seed, tool, toolVersion, principal, caller, pollIntervalMs, journal, asked, inbox, returned } =
+    record
+  const { ttlMs, keepMs = ttlMs } = record
+  const now = Date.now()
+  return {
+    id,
+    owner,
+    server,
+    version: 1,
+    dueAt: now,
+    record: {
+      seed,
+      tool,
+      ...(toolVersion !== undefined && { toolVersion }),
+      arguments: record.arguments,
+      principal,
+      caller,
+      createdAt: now,
+      updatedAt: now,
+      ttlMs: ttlMs === null ? null : Math.max(keepMs ?? 0, record.createdAt + ttlMs - now),
+      keepMs: keepMs ?? undefined,
+      pollIntervalMs,
+      status: 'working',
+      journal: withoutLastErrors(journal, now + offsetMs),
+      questions: {},
+      asked,
+      inbox,
+      returned,
+      awaited: [],
+      idleRuns: 0,
+      retryOf,
+    },
+  }
+}
+
+/**
+ * The journal without its last errors: those steps run again, those events are waited for again, those questions are asked again. If
+ * something was recorded after an error, the tool went on with it, for example to undo its steps: then the error stays, and the tool decides
+ * as before.
+ *
+ * @param now By the clock of the journal.
+ */
+function withoutLastErrors(journal: Journal, now: number): Journal {
+  const order = [...(journal.order ?? [])]
+  const steps = copy(journal.steps)
+  const errors = copy(journal.errors ?? {})
+  const refusals = copy(journal.refusals)
+  const counts = new Map<string, number>()
+  for (const decision of order) counts.set(decision, (counts.get(decision) ?? 0) + 1)
+  for (let last = order.at(-1); last !== undefined; last = order.at(-1)) {
+    const [, kind, name = ''] = /^(step|event|answer) (.*)$/s.exec(last) ?? []
+    if (kind === 'step') {
+      const count = counts.get(last)!
+      if (own(errors, name)?.[count - 1] === undefined) break
+      counts.set(last, count - 1)
+    } else if (kind === 'event') {
+      const [outcome] = (own(steps, WAITED + name) ?? []) as [(readonly unknown[])?]
+      if (outcome?.length !== 0) break
+      delete steps[WAITED + name]
+      delete steps[WAIT + name]
+    } else if (kind === 'answer') {
+      if ((own(refusals, name)?.[0] ?? 0) < MAX_REFUSALS) break
+    } else break
+    order.pop()
+  }
+  for (const name of Object.keys(errors))
+    errors[name] = errors[name]!.slice(0, counts.get(`step ${name}`) ?? 0)
+  // What the tool got last may not be recorded: nothing with an effect came after it.
+  const isDecided = new Set(order)
+  for (const key of Object.keys(refusals)) if (!isDecided.has(`answer ${key}`)) delete refusals[key]
+  for (const [step, [until]] of Object.entries(steps))
+    if (step.startsWith(WAIT) && !isDecided.has(`event ${step.slice(WAIT.length)}`) && isPast(until, now))
+      delete steps[step]
+  return { ...journal, steps, errors, refusals, order, retries: soon(journal.retries) }
+}
+
+function isPast(until: unknown, now: number): boolean {
+  return typeof until === 'number' && until <= now
+}
+
+/** The next attempts begin at once. */
+function soon(retries: Journal['retries']): Journal['retries'] {
+  return (
+    retries &&
+    Object.fromEntries(Object.entries(retries).map(([step, [count]]) => [step, [count, 0] as const]))
+  )
+}

@@ -1,0 +1,78 @@
+/** The requests of an operator to a task endpoint: `?list`, `?show=<id>`, `?retry=<id>` and `?cancel=<id>`. */
+import { isA, textOf } from '../../definition/error-text.ts'
+import { jsonAnswer } from '../../http/json-answer.ts'
+import { CursorError } from '../stored.ts'
+import { checkList, type TaskListOptions, type TaskOperations } from './operations.ts'
+import { type TaskAdminCode, TaskAdminError } from './refusal.ts'
+
+const METHODS = { list: 'GET', show: 'GET', retry: 'POST', cancel: 'POST' } as const
+
+type Action = keyof typeof METHODS
+
+const NUMBERS = ['olderThanMs', 'youngerThanMs', 'limit'] as const
+const TEXTS = ['status', 'tool', 'after'] as const
+
+const STATUS: { readonly [code in TaskAdminCode]: number } = {
+  UNKNOWN_TASK: 404,
+  COMPLETED: 409,
+  CANCELLED: 409,
+  NOT_KEPT: 409,
+  UNCONFIRMED: 409,
+  UNREADABLE: 409,
+  CANNOT_LIST: 501,
+}
+
+/** Undefined for a request that is not for the admin. */
+export function actionOf(query: URLSearchParams): Action | undefined {
+  return (Object.keys(METHODS) as Action[]).find((name) => query.has(name))
+}
+
+/** Answers a request with the secret. Rejects with errors of the store. */
+export async function answerAction(
+  action: Action,
+  method: string,
+  query: URLSearchParams,
+  operations: TaskOperations,
+): Promise<Response> {
+  const allow = METHODS[action]
+  if (method !== allow) return jsonAnswer(405, { error: `Send a ${allow}.` }, { allow })
+  try {
+    return jsonAnswer(200, await act(action, query, operations))
+  } catch (error) {
+    if (isA(error, QueryError) || isA(error, CursorError)) return jsonAnswer(400, { error: error.message })
+    if (!isA(error, TaskAdminError)) throw error
+    return jsonAnswer(STATUS[error.code], { code: error.code, error: error.message })
+  }
+}
+
+class QueryError extends Error {}
+
+async function act(action: Action, query: URLSearchParams, operations: TaskOperations): Promise<object> {
+  const known: readonly string[] = action === 'list' ? [action, ...NUMBERS, ...TEXTS] : [action]
+  const names = [...query.keys()]
+  const wrong = names.find((name, index) => !known.includes(name) || names.indexOf(name) !== index)
+  if (wrong !== undefined)
+    throw new QueryError(
+      `"${wrong.slice(0, 40)}" is unknown or repeated: ${action} takes ${known.join(', ')}.`,
+    )
+  if (action === 'list') return operations.list(toOptions(query))
+  return operations[action](query.get(action)!)
+}
+
+/** @throws QueryError */
+function toOptions(query: URLSearchParams): TaskListOptions {
+  const numbers = NUMBERS.flatMap((name) => (query.has(name) ? [[name, toNumber(query.get(name)!)]] : []))
+  const texts = TEXTS.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : []))
+  const options = Object.fromEntries([...numbers, ...texts]) as TaskListOptions
+  try {
+    checkList(options)
+  } catch (error) {
+    throw new QueryError(textOf(error))
+  }
+  return options
+}
+
+/** `Number('')` is 0. */
+function toNumber(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+}
