@@ -23,6 +23,7 @@ import type { TaskContext } from '../../src/definition/task-option.ts'
 import { createTool, type MCPServerConfig, ProtocolError } from '../../src/index.ts'
 import { openTelemetry, type Telemetry } from '../../src/otel.ts'
 import { createMemoryTaskStore, createTasks, type TaskStore, type TasksOptions } from '../../src/tasks.ts'
+import { createTaskAdmin } from '../../src/tasks-admin.ts'
 import { deferred } from './_client.ts'
 import { TaskClient } from './tasks/_tasks.ts'
 
@@ -154,6 +155,21 @@ describe('the span of a run', () => {
     await client.call('job', {}, TRACED)
     await client.settle()
     expect(runs()[0]?.links.map((link) => link.context.spanId)).toEqual(['b7ad6b7169203331'])
+  })
+
+  it('of a task that an operator retries is linked to the same call', async () => {
+    propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+    const { telemetry, runs } = observe()
+    const job = required('job', () => Promise.reject(new ProtocolError(-32050, 'No')))
+    const client = clientOf(telemetry, { job })
+    const { taskId } = await client.call('job', {}, TRACED)
+    await client.settle()
+    await createTaskAdmin({ secret: 'a'.repeat(32) })
+      .of(client.server)
+      .retry(taskId)
+    await client.server.tasks.runDue()
+    const linked = runs().map(({ links }) => links.map((link) => link.context.spanId))
+    expect(linked).toEqual([['b7ad6b7169203331'], ['b7ad6b7169203331']])
   })
 
   it('of a call that becomes a task while it runs, begins there', async () => {

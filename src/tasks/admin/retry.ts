@@ -31,8 +31,8 @@ export function dueNow({ record, dueAt }: Task): Changed | undefined {
  * @param offsetMs By how much the clock of the store is ahead.
  */
 export function taskAgain({ owner, server, id: retryOf, record }: Task, id: string, offsetMs: number): Task {
-  const { seed, tool, toolVersion, principal, caller, pollIntervalMs, journal, asked, inbox, returned } =
-    record
+  const { seed, tool, toolVersion, principal, caller, trace, pollIntervalMs } = record
+  const { journal, asked, inbox, returned } = record
   const { ttlMs, keepMs = ttlMs } = record
   const now = Date.now()
   return {
@@ -48,6 +48,7 @@ export function taskAgain({ owner, server, id: retryOf, record }: Task, id: stri
       arguments: record.arguments,
       principal,
       caller,
+      trace,
       createdAt: now,
       updatedAt: now,
       ttlMs: ttlMs === null ? null : Math.max(keepMs ?? 0, record.createdAt + ttlMs - now),
