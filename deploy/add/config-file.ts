@@ -5,6 +5,7 @@
 
 import { lstatSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { whyNotWritten } from '../project/owner.ts'
 import { isWritable, replaceFile } from '../project/written-file.ts'
 import { UnreadableError } from './format.ts'
 
@@ -22,8 +23,10 @@ export interface ConfigFile {
 /** Larger than any real configuration. */
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** Throws `UnreadableError` if it is not a text file. */
+/** Throws `UnreadableError` if it is not a text file, or may be of another user. */
 export function readConfig(path: string): ConfigFile {
+  const reason = whyNotWritten(path)
+  if (reason !== undefined) throw new UnreadableError(reason)
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
@@ -60,7 +63,7 @@ export function replaceConfig({ real, text: before, mark, stats }: ConfigFile, t
   const isReplaced = replaceFile(real, mark + text, {
     stats,
     isUnchanged: () => readConfig(real).text === before,
-    toLockedError: (reason) => new UnreadableError(reason),
+    toError: (reason) => new UnreadableError(reason),
   })
   if (!isReplaced) throw new ChangedError()
 }

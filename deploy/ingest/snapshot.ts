@@ -6,6 +6,7 @@ import {
   type MemorySnapshot,
   type MemoryVectorStore,
 } from '../../src/retrieval/memory-store.ts'
+import { whyNotWritten } from '../project/owner.ts'
 import { isWritable, replaceFile } from '../project/written-file.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { isSystemError, systemError } from '../terminal/system-error.ts'
@@ -24,6 +25,8 @@ export function openSnapshot(cwd: string, name: string): OpenedStore {
   const open = (text: string | undefined): MemoryVectorStore =>
     createMemoryVectorStore(text === undefined ? undefined : parseSnapshot(text, name))
   const stats = statSync(path, { throwIfNoEntry: false })
+  const reason = whyNotWritten(path)
+  if (reason !== undefined) throw new CliError(`${printable(name)} ${reason}`)
   if (stats !== undefined && !isWritable(path, stats))
     throw new CliError(`${printable(name)} is read-only: make it writable, or pass another file`)
   const opened = read()
@@ -46,7 +49,7 @@ export function openSnapshot(cwd: string, name: string): OpenedStore {
       isReplaced = replaceFile(path, JSON.stringify(merged.snapshot()), {
         stats: statSync(path, { throwIfNoEntry: false }),
         isUnchanged: () => read() === before,
-        toLockedError: (reason) => new CliError(`${printable(name)} ${reason}`),
+        toError: (reason) => new CliError(`${printable(name)} ${reason}`),
       })
     }
   }

@@ -4,8 +4,8 @@
  *
  * Windows has no owners that Node shows. There, the folder of a drive is never read, in which any user may create folders.
  */
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 
@@ -58,6 +58,29 @@ export function isPlanted(path: string): boolean {
 export function refusePlanted(path: string): void {
   if (isPlanted(path))
     throw new CliError(`${printable(path)} belongs to another user: move the project to a folder of yours`)
+}
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40
+
+/**
+ * Why a file must not be written: another user planted it, or a link in its path, which could lead to any file of this user. A link counts
+ * with its own owner, who must be root, this user or the owner of the current folder.
+ */
+export function whyNotWritten(path: string): string | undefined {
+  const link = foreignLinkIn(resolve(path), MAX_LINKS)
+  if (link !== undefined) return `is behind a link of another user, ${printable(link)}: remove the link`
+  return existsSync(path) && isPlanted(path) ? 'belongs to another user: remove it' : undefined
+}
+
+function foreignLinkIn(path: string, left: number): string | undefined {
+  const folder = dirname(path)
+  if (folder === path || left === 0) return undefined
+  const above = foreignLinkIn(folder, left)
+  if (above !== undefined || !lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return above
+  const { uid } = lstatSync(path)
+  const trusted = [ROOT, process.geteuid?.() ?? uid, ...ownersOf(process.cwd())]
+  return trusted.includes(uid) ? foreignLinkIn(resolve(folder, readlinkSync(path)), left - 1) : path
 }
 
 /**

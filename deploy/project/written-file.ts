@@ -16,14 +16,15 @@ import {
 } from 'node:fs'
 import { isSystemError } from '../terminal/system-error.ts'
 import { withLock } from './lock.ts'
+import { whyNotWritten } from './owner.ts'
 
 export interface Replacement {
   /** The owner and mode of the file that is replaced. Undefined for a new file, which gets the system's defaults. */
   readonly stats: Stats | undefined
   /** Whether the file still is what the text was made from. */
   readonly isUnchanged: () => boolean
-  /** The error if other processes hold the lock for too long. */
-  readonly toLockedError: (reason: string) => Error
+  /** The error if other processes hold the lock for too long, or the file may be of another user. */
+  readonly toError: (reason: string) => Error
 }
 
 /** By this user, and not only because this user is root. */
@@ -42,11 +43,13 @@ export function isWritable(path: string, { mode }: Stats): boolean {
  * several processes that replace it at once, none overwrites what another has written. Throws system errors, for example for a full disk.
  */
 export function replaceFile(path: string, text: string, replacement: Replacement): boolean {
-  const { stats, isUnchanged, toLockedError } = replacement
+  const { stats, isUnchanged, toError } = replacement
+  const reason = whyNotWritten(path)
+  if (reason !== undefined) throw toError(reason)
   const temporary = `${path}.${randomUUID()}.tmp`
   try {
     writeWhole(temporary, text, stats)
-    return withLock(`${path}.mayfly-lock`, toLockedError, (isHeld) => {
+    return withLock(`${path}.mayfly-lock`, toError, (isHeld) => {
       if (!isUnchanged() || !isHeld()) return false
       renameSync(temporary, path)
       return true

@@ -35,7 +35,7 @@ export async function withDeadline<T>(
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
   ended.catch(() => {})
-  for (const one of present) one.addEventListener('abort', forward, { once: true })
+  const removals = present.map((one) => onAbort(one, forward))
   if (present.some(({ aborted }) => aborted)) forward()
   try {
     signal.throwIfAborted()
@@ -43,6 +43,41 @@ export async function withDeadline<T>(
     return await Promise.race([work(signal), ended])
   } finally {
     clearTimeout(timer)
-    for (const one of present) one.removeEventListener('abort', forward)
+    for (const remove of removals) remove()
   }
+}
+
+/** What waits for a signal, and the one listener that calls it. */
+interface Waiting {
+  readonly runs: Set<() => void>
+  readonly listener: () => void
+}
+
+const waitingFor = new WeakMap<AbortSignal, Waiting>()
+
+/**
+ * Calls `run` when `signal` aborts, unless the returned function is called before. A signal gets one listener however many wait for it:
+ * Node prints a warning about more than ten.
+ */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  const waiting = waitingFor.get(signal) ?? listenTo(signal)
+  waiting.runs.add(run)
+  return () => {
+    waiting.runs.delete(run)
+    if (waiting.runs.size > 0 || waitingFor.get(signal) !== waiting) return
+    waitingFor.delete(signal)
+    signal.removeEventListener('abort', waiting.listener)
+  }
+}
+
+function listenTo(signal: AbortSignal): Waiting {
+  const runs = new Set<() => void>()
+  const listener = (): void => {
+    waitingFor.delete(signal)
+    for (const run of runs) run()
+  }
+  const waiting = { runs, listener }
+  waitingFor.set(signal, waiting)
+  signal.addEventListener('abort', listener, { once: true })
+  return waiting
 }

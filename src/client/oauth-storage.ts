@@ -3,6 +3,7 @@
 /**
  * Strings by key: a `Map`, or a thin wrapper over any key-value store. If `delete` resolves with `false` for a missing key, as that of
  * a `Map` does, a redirect that reaches several processes at once is accepted by only one of them, and only one refreshes tokens at a time.
+ * With any other `delete`, processes may refresh at the same moment, which signs the user out where refresh tokens are rotated.
  */
 export interface OAuthStorage {
   get(key: string): string | null | undefined | Promise<string | null | undefined>

@@ -3,6 +3,7 @@
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
 import { backoffMs } from '../definition/backoff.ts'
 import { isA } from '../definition/error-text.ts'
+import { onAbort } from './deadline.ts'
 import { MCPClientError } from './errors.ts'
 import { MalformedTask } from './task.ts'
 
@@ -41,15 +42,15 @@ function mayPass(error: unknown): boolean {
 /** Rejects when `signal` aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      stop()
+      resolve()
+    }, ms)
     const abort = (): void => {
       clearTimeout(timer)
       reject(signal.reason)
     }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort)
-      resolve()
-    }, ms)
+    const stop = onAbort(signal, abort)
     if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
   })
 }

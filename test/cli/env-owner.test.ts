@@ -1,5 +1,5 @@
 /** Files above a project: those of another user are not used, and no file sets what decides which code runs. */
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, lchownSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -130,6 +130,52 @@ describe.skipIf(process.geteuid?.() !== 0)('another user’s', () => {
     expect(existsSync(join(shared.folder, 'ran'))).toBe(false)
   })
 
+  const URL_ARGS = ['--url', 'https://shop.example.com/mcp']
+  const ADD = ['add', 'https://shop.example.com/mcp', '--client', 'cursor', '--scope', 'project']
+  const REGISTRY = ['registry', 'server.ts', ...URL_ARGS]
+  const INGEST = ['ingest', 'page.md', '--store', 'store.json', '--index', 'docs', '--model', 'model.mjs']
+  test.each([
+    ['a link in the place of the file', ADD, '.cursor/mcp.json', 'mine.json'],
+    ['a link in the place of its folder', ADD, '.cursor', '.'],
+    ['a link in the place of the file', REGISTRY, 'server.json', 'mine.json'],
+    ['a link to the folder of the file', [...REGISTRY, '--out', 'sub/mcp.json'], 'sub', '.'],
+    ['a link to a link of theirs', [...REGISTRY, '--out', 'own.json'], 'server.json', 'mine.json'],
+    ['a link in the place of the file', INGEST, 'store.json', 'mine.json'],
+  ])('%s → not written: %j', async (_what, args, link, target) => {
+    await using shared = new Shared()
+    shared.write('work/page.md', '# A page')
+    shared.write('work/model.mjs', 'export default async (texts) => texts.map(() => [1])')
+    mkdirSync(join(shared.folder, 'mine'))
+    shared.write('mine/mine.json', '{}')
+    shared.write('mine/mcp.json', '{}')
+    mkdirSync(dirname(join(shared.inner, link)), { recursive: true })
+    symlinkSync(join(shared.folder, 'mine', target), join(shared.inner, link))
+    lchownSync(join(shared.inner, link), OTHER_USER, OTHER_USER)
+    symlinkSync(link, join(shared.inner, 'own.json'))
+
+    const { code, stderr } = await new MayflyProcess(args, shared.inner).exited
+
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is behind a link of another user')])
+    for (const name of ['mine.json', 'mcp.json'])
+      expect(readFileSync(join(shared.folder, 'mine', name), 'utf8')).toBe('{}')
+  })
+
+  test.each([[ADD], [REGISTRY]])(
+    'file in a folder that everyone may write to → not written: %j',
+    async (args) => {
+      await using shared = new Shared()
+      const path = args[0] === 'add' ? '.cursor/mcp.json' : 'server.json'
+      shared.plant(`work/${path}`, '{}')
+      for (const folder of [shared.inner, dirname(join(shared.inner, path))]) chownSync(folder, 0, 0)
+      chmodSync(dirname(join(shared.inner, path)), 0o1777)
+
+      const { code, stderr } = await new MayflyProcess(args, shared.inner).exited
+
+      expect([code, stderr]).toEqual([1, expect.stringContaining('belongs to another user')])
+      expect(readFileSync(join(shared.inner, path), 'utf8')).toBe('{}')
+    },
+  )
+
   test('packages in a project of mine are used', async () => {
     await using shared = new Shared()
     shared.plant('node_modules/x/package.json', '{}')
@@ -251,7 +297,10 @@ const RESERVED = [
     '_JAVA_OPTIONS',
     'DOCKER_HOST',
   ],
-  'XDG_CONFIG_HOME',
+  ...['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE', 'AWS_CA_BUNDLE'],
+  ...['AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE', 'DOCKER_CONFIG', 'REQUESTS_CA_BUNDLE', 'GIT_SSL_NO_VERIFY'],
+  ...['DENO_DIR', 'BUN_CONFIG_REGISTRY', 'PNPM_HOME', 'NAPI_RS_NATIVE_LIBRARY_PATH', 'SSH_ASKPASS'],
+  ...['CLOUDFLARED_PATH', 'CLOUDFLARE_API_BASE_URL', 'WRANGLER_AUTH_DOMAIN', 'WRANGLER_DOCKER_BIN'],
 ]
 
 test('what no file may set, and what looks alike', () => {
@@ -265,7 +314,16 @@ test('what no file may set, and what looks alike', () => {
     'API_KEY',
     'ENV',
     'LDAP_URL',
-    'AWS_REGION',
+    ...[
+      'AWS_REGION',
+      'AWS_PROFILE',
+      'AWS_ACCESS_KEY_ID',
+      'AWS_ENDPOINT_URL',
+      'HTTPS_PROXY',
+      'DENO_DEPLOY_TOKEN',
+    ],
+    ...['BUN_PORT', 'DOCKER_IMAGE', 'CLOUDFLARE_API_TOKEN', 'WRANGLER_LOG', 'WRANGLER_SEND_METRICS'],
+    'WRANGLER_HYPERDRIVE_LOCAL_CONNECTION_STRING_DB',
   ]
   expect(free.filter(isReserved)).toEqual([])
 })

@@ -17,7 +17,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryVectorStore, type MemorySnapshot } from '../../src/retrieval.ts'
 
 const CLI = join(import.meta.dirname, '../../deploy/cli.ts')
@@ -486,7 +486,9 @@ export default {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     closing.push(() => server.close())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/v4`
-    write('.env', `CLOUDFLARE_ACCOUNT_ID=acc\nCLOUDFLARE_API_TOKEN=token\nCLOUDFLARE_API_BASE_URL=${url}\n`)
+    write('.env', 'CLOUDFLARE_ACCOUNT_ID=acc\nCLOUDFLARE_API_TOKEN=token\n')
+    vi.stubEnv('CLOUDFLARE_API_BASE_URL', url)
+    closing.push(() => vi.unstubAllEnvs())
     const { code, stdout, stderr } = await ingest(
       'docs',
       '--store',

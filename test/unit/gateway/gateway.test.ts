@@ -1,4 +1,5 @@
 /** A gateway passes everything of the servers behind it through, in both eras. */
+import { getEventListeners } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -155,6 +156,34 @@ describe('questions', () => {
     expect(start).toHaveBeenCalledOnce()
   })
 })
+
+/** Node 20 prints a warning about more than ten. */
+it.each(['url', 'process'] as const)(
+  'of 40 calls at once no signal has many listeners (%s)',
+  async (kind) => {
+    let most = 0
+    const add = AbortSignal.prototype.addEventListener
+    const added = vi.spyOn(AbortSignal.prototype, 'addEventListener').mockImplementation(function (
+      this: AbortSignal,
+      ...given
+    ) {
+      add.apply(this, given as Parameters<typeof add>)
+      most = Math.max(most, getEventListeners(this, 'abort').length)
+    })
+    onTestFinished(() => added.mockRestore())
+    const file = fileURLToPath(new URL('../client/_stdio-v1.ts', import.meta.url))
+    const server =
+      kind === 'url'
+        ? { url: (await startSessionServer()).url }
+        : { transport: () => new StdioClientTransport({ command: process.execPath, args: [file] }) }
+    const front = connect(await startGateway({ servers: { v1: server } }))
+    await front.listTools()
+
+    await Promise.all(Array.from({ length: 40 }, () => front.resources.read('front', 'news://today')))
+
+    expect(most).toBeLessThanOrEqual(10)
+  },
+)
 
 it('progress and log messages pass through, and the end of a call', async () => {
   let stopped: (() => void) | undefined
