@@ -1,6 +1,6 @@
 /**
  * Tasks: what the start of one costs more than the plain call, on workerd with Durable Objects; and 10 000 at once on Node with Postgres,
- * how long they take and what they leave in the heap. Prints two tables. Run with `--expose-gc`.
+ * how long they take and what they leave in the heap. Prints two tables. Run with `--expose-gc`. `--poison` has 10 000 of which 1 % are poison.
  */
 import { createTool, MCPServer } from 'mayfly-mcp'
 import { serve } from 'mayfly-mcp/node'
@@ -10,12 +10,11 @@ import { Pool } from 'pg'
 import { startPostgresServer } from '../test/runtimes/buses/_servers.ts'
 import { TaskWire } from '../test/runtimes/tasks/_wire.ts'
 import { startWorkerd } from '../test/runtimes/tasks/stores/_workerd.ts'
+import { forEach, measurePoison } from './tasks-poison.ts'
 
 const WARM_UP = 50
 const ROUNDS = Number(process.env.ROUNDS ?? 500)
 const TASKS = Number(process.env.TASKS ?? 10_000)
-/** Requests at once, as from so many clients. */
-const CLIENTS = 32
 const MB = 1024 * 1024
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -51,15 +50,6 @@ async function measureStart(): Promise<void> {
     const [plain, task] = [at('plain', share), at('task', share)]
     console.log(`| ${what} | ${plain.toFixed(1)} | ${task.toFixed(1)} | ${(task - plain).toFixed(1)} |`)
   }
-}
-
-/** Does it for each item, a few at a time. */
-async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
-  const left = items.values()
-  const client = async (): Promise<void> => {
-    for (const item of left) await work(item)
-  }
-  await Promise.all(Array.from({ length: CLIENTS }, client))
 }
 
 function heapMb(): number {
@@ -124,5 +114,8 @@ async function measureMany(): Promise<void> {
   await database.stop()
 }
 
-await measureStart()
-await measureMany()
+if (process.argv.includes('--poison')) await measurePoison(TASKS)
+else {
+  await measureStart()
+  await measureMany()
+}

@@ -228,15 +228,14 @@ export class TaskRun implements ReplayHooks {
       this.#isLate = true
       return this.#replay.park()
     }
-    const replay = this.#replay
-    return replay.decisions.isUnsaved ? replay.during(() => this.#saveDecisions()) : undefined
+    // What was decided is stored before the next effect; and after a pause, as of a frozen process, the task may have another run.
+    const mustSave = this.#replay.decisions.isUnsaved || this.#writer.isLeaseOver
+    return mustSave ? this.#replay.during(() => this.#save()).then(() => this.beforeStep()) : undefined
   }
 
-  /** What was decided is stored before the next effect, or another run could decide otherwise. */
-  async #saveDecisions(): Promise<void> {
+  async #save(): Promise<void> {
     this.#replay.decisions.isUnsaved = false
     await this.#writer.saveOrLose()
-    if (this.#isOver) await neverSettles()
   }
 
   stepKey(name: string): Promise<string> {

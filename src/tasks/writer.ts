@@ -54,6 +54,11 @@ export class RunWriter {
     this.#onLost = onLost
   }
 
+  /** Another run may have the task by now, or will soon. */
+  get isLeaseOver(): boolean {
+    return Date.now() >= (this.task?.record.run?.until ?? Number.POSITIVE_INFINITY)
+  }
+
   /** From now on, the run belongs to a task. */
   begin(task: Task): void {
     this.task = task

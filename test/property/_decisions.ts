@@ -10,18 +10,31 @@ export class History {
   readonly faults: string[] = []
   /** The latest journal of each task. */
   readonly #stored = new Map<string, StoredTask>()
+  /** The steps that were ever in a journal. */
+  readonly #steps = new Set<string>()
 
   saw(task: StoredTask): void {
     this.#stored.set(task.id, task)
+    const { journal } = JSON.parse(task.state) as { journal: { steps: object; errors?: object } }
+    for (const step of Object.keys({ ...journal.steps, ...journal.errors })) this.#steps.add(step)
   }
 
   stored(id: string): StoredTask {
     return this.#stored.get(id)!
   }
 
-  /** How each task ended. */
-  ends(): readonly { readonly status: string; readonly text: string; readonly version: number }[] {
-    return [...this.#stored.values()].map(({ state, version }) => {
+  /** The open tasks that are due. */
+  due(now: number): readonly string[] {
+    const isDue = ({ isOpen, dueAt }: StoredTask): boolean => isOpen && dueAt !== null && dueAt <= now
+    return [...this.#stored.values()].filter(isDue).map(({ id }) => id)
+  }
+
+  /** How each task of a tool ended. */
+  ends(
+    tool: string,
+  ): readonly { readonly status: string; readonly text: string; readonly version: number }[] {
+    const own = [...this.#stored.values()].filter(({ state }) => toolOf(state) === tool)
+    return own.map(({ state, version }) => {
       const { status, result, error } = JSON.parse(state) as {
         status: string
         result?: { content: { text: string }[] }
@@ -33,11 +46,7 @@ export class History {
 
   /** An effect, as the function of a step. */
   effect(name: string): string {
-    for (const { state } of this.#stored.values()) {
-      const { journal } = JSON.parse(state) as { journal: { steps: object; errors?: object } }
-      if (Object.hasOwn(journal.steps, name) || Object.hasOwn(journal.errors ?? {}, name))
-        this.faults.push(`step ${name} ran again after it was stored`)
-    }
+    if (this.#steps.has(name)) this.faults.push(`step ${name} ran again after it was stored`)
     this.effects.push(name)
     return name
   }
@@ -45,6 +54,11 @@ export class History {
   count(name: string): number {
     return this.effects.filter((one) => one === name).length
   }
+}
+
+/** Of a stored task. */
+export function toolOf(state: string): string {
+  return (JSON.parse(state) as { tool: string }).tool
 }
 
 export interface Scenario {
@@ -141,8 +155,8 @@ export const SCENARIOS: { readonly [name: string]: Scenario } = {
     run: async (ctx, history) => {
       await ctx.step('load', () => history.effect('load'))
       await ctx.step('slow', async () => {
+        history.effect('slow')
         await new Promise((resolve) => setTimeout(resolve, 60))
-        return history.effect('slow')
       })
       return ctx.step('charge', () => history.effect('charge'))
     },
@@ -192,5 +206,20 @@ export function createScenarioTool(scenario: Scenario, history: History) {
     id: 'job',
     task: scenario.task,
     execute: (_input, ctx) => scenario.run(ctx, history) as Promise<string>,
+  })
+}
+
+/** A task beside that of the scenario, to which nothing happens. */
+export function createInnocentTool(history: History) {
+  return createTool({
+    id: 'innocent',
+    task: 'required',
+    execute: async (_input, ctx) => {
+      for (const name of ['innocent one', 'innocent two']) {
+        await ctx.step(name, () => history.effect(name))
+        await ctx.sleep(`after ${name}`, 20)
+      }
+      return 'done'
+    },
   })
 }

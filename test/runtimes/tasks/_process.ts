@@ -8,6 +8,7 @@ import { createTasks, pollingRunner, type TaskStore } from 'mayfly-mcp/tasks'
 import postgres from 'postgres'
 import { createClient } from 'redis'
 import * as z from 'zod'
+import { createKilledJob } from './_killed-job.ts'
 
 const [, , kind, url = '', log = '', maxCrashes = '100'] = process.argv
 
@@ -18,25 +19,9 @@ async function openStore(): Promise<TaskStore> {
   return store
 }
 
-const job = createTool({
-  id: 'job',
-  inputSchema: z.object({ name: z.string() }),
-  task: { mode: 'required', pollIntervalMs: 100 },
-  execute: async ({ name }, ctx) => {
-    for (let n = 0; n < 10; n++) {
-      await ctx.step(`step ${n}`, async () => {
-        appendFileSync(log, `${name} ${n}\n`)
-        if (name === 'poison') process.kill(process.pid, 'SIGKILL')
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      })
-      if (n === 3) await ctx.sleep('a moment', 150)
-      if (n === 6) {
-        const answer = await ctx.elicit('Go on?', z.object({ text: z.string() }))
-        if (answer.action !== 'accept' || answer.content.text !== name) return 'another answer'
-      }
-    }
-    return `done ${name}`
-  },
+const job = createKilledJob((line) => {
+  appendFileSync(log, line)
+  if (line.startsWith('poison ')) process.kill(process.pid, 'SIGKILL')
 })
 
 /** Nothing else runs in its process meanwhile, and no lease is renewed. */

@@ -1,32 +1,21 @@
 /** Tasks whose process is killed with `kill -9`, again and again, on real stores. */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { type BusServer, startPostgresServer, startRedisServer } from '../buses/_servers.ts'
-import { type Seen, TaskWire } from './_wire.ts'
+import { KILLABLE } from './_killable.ts'
+import type { Seen, TaskWire } from './_wire.ts'
 
+/** `npm run test:crashes` has 1000. */
 const KILLS = Number(process.env.MAYFLY_KILLS ?? 25)
 const AT_ONCE = 6
-const PROCESS = fileURLToPath(new URL('./_process.ts', import.meta.url))
 
-it.each([
-  ['redis', startRedisServer],
-  ['postgres', startPostgresServer],
-])(
+it.each(Object.entries(KILLABLE))(
   `%s: ${KILLS} times kill -9 → every task ends, and no recorded step runs again [tasks.killed]`,
   {
-    timeout: 400_000,
+    timeout: 300_000 + KILLS * 5000,
   },
-  async (kind, start) => {
-    const folder = mkdtempSync(join(tmpdir(), 'mayfly-killed-'))
-    const log = join(folder, 'steps')
-    const store: BusServer = await start()
-    let running = await begin(kind, store.url, log)
+  async (_kind, start) => {
+    const server = await start()
+    let running = await server.begin()
     const open = new Map<string, string>()
     let created = 0
     let kills = 0
@@ -42,7 +31,7 @@ it.each([
           kills++
           running.child.kill('SIGKILL')
           await once(running.child, 'exit')
-          running = await begin(kind, store.url, log)
+          running = await server.begin()
         }
         for (const [taskId, name] of open) {
           const task = await running.wire.get(taskId)
@@ -57,28 +46,25 @@ it.each([
         }
       }
       expect(created).toBeGreaterThan(AT_ONCE)
-      expect(runAgain(readFileSync(log, 'utf8'))).toEqual([])
+      expect(runAgain(server.begun())).toEqual([])
     } finally {
       running.child.kill('SIGKILL')
-      await store.stop()
-      rmSync(folder, { recursive: true, force: true })
+      await server.stop()
     }
   },
 )
 
 it.each([
-  ['redis', startRedisServer],
-  ['postgres', startPostgresServer],
-])(
+  ['redis', KILLABLE.redis],
+  ['postgres', KILLABLE.postgres],
+] as const)(
   '%s: a step that kills its process → it fails after three crashes alone, and its neighbours end',
   {
     timeout: 120_000,
   },
-  async (kind, start) => {
-    const folder = mkdtempSync(join(tmpdir(), 'mayfly-poison-'))
-    const log = join(folder, 'steps')
-    const store: BusServer = await start()
-    let running = await begin(kind, store.url, log, 3)
+  async (_kind, start) => {
+    const server = await start(3)
+    let running = await server.begin()
     let deaths = 0
     try {
       const made = new Map<string, string>()
@@ -88,7 +74,7 @@ it.each([
       while (ended.size < made.size) {
         if (running.child.signalCode !== null || running.child.exitCode !== null) {
           deaths++
-          running = await begin(kind, store.url, log, 3)
+          running = await server.begin()
         }
         for (const [name, taskId] of made) {
           const task = await running.wire.get(taskId).catch(() => undefined)
@@ -103,11 +89,10 @@ it.each([
         poison: 'failed',
       })
       expect(deaths).toBeLessThanOrEqual(8)
-      expect(runAgain(readFileSync(log, 'utf8'))).toEqual([])
+      expect(runAgain(server.begun())).toEqual([])
     } finally {
       running.child.kill('SIGKILL')
-      await store.stop()
-      rmSync(folder, { recursive: true, force: true })
+      await server.stop()
     }
   },
 )
@@ -128,12 +113,4 @@ function runAgain(log: string): string[] {
     latest.set(name, Math.max(n, latest.get(name) ?? 0))
   }
   return found
-}
-
-async function begin(kind: string, url: string, log: string, maxCrashes = 100) {
-  const child = spawn(process.execPath, [PROCESS, kind, url, log, String(maxCrashes)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
-  return { child, wire: new TaskWire(line) }
 }
