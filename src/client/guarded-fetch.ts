@@ -8,6 +8,7 @@ import { SignInRefused } from './errors.ts'
 import { limitEvents } from './event-limit.ts'
 import type { Exchanges } from './exchanges.ts'
 import { printableDocument } from './oauth-document.ts'
+import { createRedirects } from './redirects.ts'
 import type { Secrets } from './secrets.ts'
 
 export interface FetchLimits {
@@ -37,9 +38,12 @@ export function createGuardedFetch(
 ): FetchLike {
   const server = new URL(config.url)
   // Called as a function: some platforms' own `fetch` fails with another `this`.
-  const { fetch: ask = (url, init) => fetch(url, init) } = config
+  const { fetch: send = (url, init) => fetch(url, init) } = config
+  const redirects = createRedirects(server)
+  const ask = async (url: string | URL, init: RequestInit = {}): Promise<Response> =>
+    redirects.noted(new URL(url), init.body, await send(url, init))
   return async (input, init = {}) => {
-    const url = new URL(input)
+    const url = redirects.targetOf(new URL(input))
     const isOwnOrigin = isOwn(url, server)
     if (!isOwnOrigin && !mayReach(url, server)) {
       throw new SignInRefused(`it refers to ${url.origin}, which a server at ${server.origin} may not do`)

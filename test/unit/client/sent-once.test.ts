@@ -16,6 +16,15 @@ const ANSWERS: readonly (readonly [string, (exchange: Exchange) => unknown])[] =
       ] as const,
   ),
   ['404 without a session', ({ response }) => response.writeHead(404).end('No such session.')],
+  ...[307, 308].flatMap((status) =>
+    ['/mcp', '/elsewhere'].map(
+      (location) =>
+        [
+          `HTTP ${status} to ${location}`,
+          ({ response }: Exchange) => response.writeHead(status, { location }).end(),
+        ] as const,
+    ),
+  ),
   ['a connection that breaks', ({ response }) => response.destroy()],
   [
     'an answer that breaks off',
@@ -52,6 +61,48 @@ describe.each(['modern', 'legacy'] as const)('a %s server', (era) => {
   // The Fetch standard sends such a request again by itself: it reached the wrong server.
   it('that answers a call with HTTP 421 again and again → it is sent twice', async () => {
     expect(await timesSent(({ response }) => response.writeHead(421).end(), era)).toBe(2)
+  })
+})
+
+describe.each(['modern', 'legacy'] as const)('a %s server that has moved', (era) => {
+  const moved = (status: number) =>
+    startHostile(
+      ({ path, response }) => {
+        if (path === '/mcp/') return false
+        response.writeHead(status, { location: '/mcp/' }).end()
+        return true
+      },
+      { era },
+    )
+
+  it.each([307, 308])('all of it, by HTTP %i → a call goes to the new address at once', async (status) => {
+    const { server, call } = await visit(moved(status), CONFIG)
+    for (let calls = 1; calls <= 2; calls++)
+      expect(await call()).toMatchObject({ content: [{ text: 'Hello' }] })
+    const sent = server.seen.filter(({ body }) => body.includes('"tools/call"'))
+    expect(sent.map(({ path }) => path)).toEqual(['/mcp/', '/mcp/'])
+  })
+
+  it('while it was connected → the call fails with what to do, and the next one arrives', async () => {
+    let hasMoved = false
+    const { server, call } = await visit(
+      startHostile(
+        ({ path, message, response }) => {
+          hasMoved ||= message?.method === 'tools/call'
+          if (!hasMoved || path === '/mcp/') return false
+          response.writeHead(308, { location: '/mcp/' }).end()
+          return true
+        },
+        { era },
+      ),
+      CONFIG,
+    )
+    await expect(call()).rejects.toMatchObject({
+      code: 'REQUEST_FAILED',
+      message: expect.stringContaining('sent once'),
+    })
+    expect(await call()).toMatchObject({ content: [{ text: 'Hello' }] })
+    expect(server.seen.filter(({ body }) => body.includes('"tools/call"'))).toHaveLength(2)
   })
 })
 
