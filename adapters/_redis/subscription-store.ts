@@ -25,9 +25,10 @@ export interface IoRedisStoreClient {
 
 /** Scripts, so that each is one command: a process that ends before it sets the expiry would leave the set forever. */
 const RENEW = `redis.call('PEXPIRE', KEYS[1], ARGV[1])`
-const ADD = `redis.call('SADD', KEYS[1], ARGV[2]) ${RENEW} local sum = 0
+const SUM = `local sum = 0
 for _, uri in ipairs(redis.call('SMEMBERS', KEYS[1])) do sum = sum + #uri + ${CHARACTERS_PER_URI} end return sum`
-const REMOVE = `redis.call('SREM', KEYS[1], ARGV[2]) ${RENEW}`
+const ADD = `redis.call('SADD', KEYS[1], ARGV[2]) ${RENEW} ${SUM}`
+const REMOVE = `redis.call('SREM', KEYS[1], ARGV[2]) ${RENEW} ${SUM}`
 const LIST = `${RENEW} return redis.call('SMEMBERS', KEYS[1])`
 const CLEAR = `redis.call('DEL', KEYS[1])`
 
@@ -47,7 +48,7 @@ local function drop(one)
   redis.call('HDEL', owner, one)
   redis.call('HDEL', size, one)
   for _, name in ipairs({'', ':'..caller}) do
-    if redis.call('HINCRBY', total, name, -held) <= 0 then redis.call('HDEL', total, name) end
+    if redis.call('HINCRBY', total, name, 0 - held) <= 0 then redis.call('HDEL', total, name) end
   end
 end
 local function touch(caller)
@@ -58,6 +59,15 @@ end
 `
 const TOUCH = `${ACCOUNT} local caller = redis.call('HGET', owner, session) if caller then touch(caller) end`
 const DROP = `${ACCOUNT} drop(session)`
+/** To fewer characters: what is not counted, or less, stays as it is. */
+const SHRINK = `${ACCOUNT}
+local held, caller = tonumber(ARGV[4]), redis.call('HGET', owner, session)
+local freed = tonumber(redis.call('HGET', size, session) or 0) - held
+if not caller or freed <= 0 then return end
+redis.call('HSET', size, session, held)
+for _, name in ipairs({'', ':'..caller}) do redis.call('HINCRBY', total, name, 0 - freed) end
+touch(caller)
+if held == 0 then drop(session) end`
 /** Returns the sessions that have no room. */
 const HOLD = `${ACCOUNT}
 local held, caller, share, max = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -106,7 +116,10 @@ export function createRedisStore(
       const gone = await account(HOLD, session, characters, caller, share, maxCharacters)
       for (const one of gone as readonly unknown[]) await run(CLEAR, keyOf(String(one)))
     },
-    remove: (session, uri) => run(REMOVE, keyOf(session), uri),
+    async remove(session, uri) {
+      const characters = Number(await run(REMOVE, keyOf(session), uri))
+      await account(SHRINK, session, characters)
+    },
     async list(session) {
       const uris = (await run(LIST, keyOf(session))) as readonly unknown[]
       if (uris.length > 0) await account(TOUCH, session)

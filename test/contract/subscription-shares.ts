@@ -135,6 +135,22 @@ export function subscriptionShares(
     expect(await first.held()).toEqual(['a'])
   })
 
+  it('what is unsubscribed makes room at once, while its session goes on [shares.subscriptions]', async () => {
+    const { open } = setUp()
+    const first = await open('ann')
+    await first.subscribe('a')
+    const two = await open('ann')
+    for (const name of ['a', 'b', 'c']) await two.subscribe(name)
+    await two.unsubscribe('b')
+    for (let opened = 0; opened < 12; opened++) {
+      const idle = await open('ann')
+      await idle.subscribe('b')
+      await idle.unsubscribe('b')
+      await idle.unsubscribe('b')
+    }
+    expect([await first.held(), await two.held()]).toEqual([['a'], ['a', 'c']])
+  })
+
   it('one session may always hold what the server allows, also beyond a share [shares.subscriptions]', async () => {
     const { open } = setUp({ maxCharacters: 300 })
     const client = await open('ann')
