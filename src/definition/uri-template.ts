@@ -35,6 +35,14 @@ const OPERATORS: { readonly [operator: string]: Operator } = {
   '&': { prefix: '&', separator: '&', stops: '&#', isNamed: true },
 }
 
+/** As a table, since each character of a URI is looked up. */
+function toStops(characters: string): Uint8Array {
+  const codes = Array.from(characters, (character) => character.charCodeAt(0))
+  const stops = new Uint8Array(Math.max(0, ...codes) + 1)
+  for (const code of codes) stops[code] = 1
+  return stops
+}
+
 /** A literal, or a variable with the text before it. */
 interface Part {
   readonly lead: string
@@ -49,6 +57,8 @@ interface Step {
   readonly text: string
   readonly variable: string | undefined
   readonly operator: Operator | undefined
+  /** By character code: 1 for those that end a value. Others may not be in it. */
+  readonly stops: Uint8Array
   readonly next: number
   /** The step that follows if the variable is undefined: RFC 6570 omits named ones. */
   readonly without: number | undefined
@@ -115,8 +125,9 @@ function toSteps(parts: readonly Part[]): readonly Step[] {
   for (const { lead, laterLead, variable, operator } of [...parts].reverse()) {
     const isNamed = operator?.isNamed === true
     const next = isNamed ? later : first
+    const stops = toStops(operator?.stops ?? '')
     const add = (text: string, without: number): number =>
-      steps.push({ text, variable, operator, next, without: isNamed ? without : undefined })
+      steps.push({ text, variable, operator, stops, next, without: isNamed ? without : undefined })
     if (lead !== laterLead) later = add(laterLead, later)
     first = add(lead, first)
     if (lead === laterLead) later = first
@@ -139,8 +150,7 @@ interface Value {
  * first, where each may end, so there is no backtracking: the time is linear in the length of the URI.
  */
 function matchSteps(steps: readonly Step[], uri: string): readonly Value[] | undefined {
-  const begin = steps.at(-1)
-  if (begin?.operator === undefined && !uri.startsWith(begin?.text ?? '')) return undefined
+  if (!hasLiterals(steps, uri)) return undefined
   const ends: Ends[] = [new Uint16Array(uri.length + 1).fill(1, uri.length)]
   for (const step of steps) ends.push(endsOf(step, ends, uri))
   if (ends.at(-1)![0] === 0) return undefined
@@ -157,6 +167,20 @@ function matchSteps(steps: readonly Step[], uri: string): readonly Value[] | und
   return values
 }
 
+/** Whether a URI has all literals of a template in their order: most templates are told apart by them, in much less time. */
+function hasLiterals(steps: readonly Step[], uri: string): boolean {
+  let from = 0
+  for (let at = steps.length - 1; at >= 0; at--) {
+    const { text, operator } = steps[at]!
+    if (operator !== undefined) continue
+    const found = at === steps.length - 1 ? (uri.startsWith(text) ? 0 : -1) : uri.indexOf(text, from)
+    if (found === -1) return false
+    from = found + text.length
+  }
+  const end = steps[0]
+  return end?.operator !== undefined || uri.endsWith(end?.text ?? '')
+}
+
 function decoded(values: readonly Value[], uri: string): Record<string, string> | undefined {
   const variables: Record<string, string> = Object.create(null)
   try {
@@ -169,23 +193,33 @@ function decoded(values: readonly Value[], uri: string): Record<string, string> 
 }
 
 function endsOf(step: Step, ends: readonly Ends[], uri: string): Ends {
-  const { text, operator, next, without } = step
-  const endHere = (offset: number): number => (ends[next]![offset]! > 0 ? offset + 1 : 0)
+  const { text, operator, stops, next, without } = step
+  const following = ends[next]!
   const own = new Uint16Array(uri.length + 1)
+  if (operator === undefined) {
+    for (let at = uri.indexOf(text); at !== -1; at = uri.indexOf(text, at + 1)) {
+      const end = at + text.length
+      if (following[end]! > 0) own[at] = end + 1
+    }
+    return own
+  }
+  const { isNamed } = operator
+  const skipped = without === undefined ? undefined : ends[without]!
+  const begin = text.charCodeAt(0)
   /** 1 + the farthest end of a value that begins at an offset, which may be empty. */
-  const farthest = new Uint16Array(uri.length + 1)
+  const farthest = new Uint16Array(uri.length + 2)
   for (let offset = uri.length; offset >= 0; offset--) {
-    const goesOn = operator?.stops.includes(uri[offset]!) === false
-    farthest[offset] = (goesOn && farthest[offset + 1]) || endHere(offset)
-    if (uri.startsWith(text, offset)) {
+    const code = uri.charCodeAt(offset)
+    const further = stops[code] === 1 ? 0 : farthest[offset + 1]!
+    farthest[offset] = further > 0 || following[offset] === 0 ? further : offset + 1
+    if (text === '' || (code === begin && uri.startsWith(text, offset))) {
       const start = valueStart(step, offset, uri)
       // A name without "=" has no value. It must not be the beginning of a longer name.
-      const isBare = operator?.isNamed && start === offset + text.length
-      const end = isBare ? endHere(start) : farthest[start]!
-      const isEmpty = operator !== undefined && end === start + 1
-      own[offset] = isEmpty && !operator.isNamed ? 0 : end
+      const isBare = isNamed && start === offset + text.length
+      const end = isBare ? (following[start]! > 0 ? start + 1 : 0) : farthest[start]!
+      own[offset] = end === start + 1 && !isNamed ? 0 : end
     }
-    if (own[offset] === 0 && without !== undefined && ends[without]![offset]! > 0) own[offset] = offset + 1
+    if (own[offset] === 0 && skipped !== undefined && skipped[offset]! > 0) own[offset] = offset + 1
   }
   return own
 }
