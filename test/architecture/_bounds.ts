@@ -102,7 +102,7 @@ export const BOUNDS: readonly Bound[] = [
         'DurableObjectNamespace.get.fetch DurableObjectNamespace.idFromName',
       'adapters/_dynamodb/client.ts':
         'DynamoClient.deleteItem DynamoClient.getItem DynamoClient.putItem DynamoClient.query ' +
-        'DynamoClient.updateItem',
+        'DynamoClient.scan DynamoClient.updateItem',
       'adapters/_postgres/receive.ts':
         'PgConnection.on PgConnection.query PgConnection.removeListener PgPool.connect ' +
         'PgPool.query PostgresSql.listen PostgresSql.unsafe receiveWithSql.registered.unlisten',
@@ -157,7 +157,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/_bus/ask.ts': 'Ask Ask.command',
       'adapters/_bus/wire-bus.ts': 'Wire.send',
       'adapters/_cloudflare/socket-subscription.ts': 'SubscriptionOptions.connect',
-      'adapters/_dynamodb/table.ts': 'Table.due Table.get Table.put Table.remove Table.update',
+      'adapters/_dynamodb/table.ts': 'Table.due Table.get Table.put Table.remove Table.scan Table.update',
       'adapters/_node/event-store.ts': 'createSessionStore.attempt.work',
       'adapters/_node/exchanges.ts': 'Exchanges.refusal',
       'adapters/_node/session-registry.ts': 'Registry.close Registry.open',
