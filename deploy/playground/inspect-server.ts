@@ -22,7 +22,8 @@ export async function startInspectServer(
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { server, headers, token } = options
   const local: LocalProcess = { path: `${PREFIX}mcp`, server, token, forwards: { headers } }
-  const listener = createServer((request, response) => {
+  // A tool may repeat large arguments in headers: the server says whether they are too large, Node would only close the connection.
+  const listener = createServer({ maxHeaderSize: 256 * 1024 }, (request, response) => {
     if (pathOf(request) === '/') return refuse(response, 307, 'see below', { location: PREFIX })
     if (!pathOf(request).startsWith(PREFIX)) return refuse(response, 404, 'not found')
     answerLocally(request, response, local).catch(() => response.destroy())

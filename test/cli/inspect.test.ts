@@ -110,6 +110,16 @@ test('a message of the page is forwarded with the user’s headers; cookies and 
   expect(headers['content-security-policy']).toBe(`sandbox; default-src 'none'`)
 })
 
+test('large headers reach the server, which says whether they are too large', async () => {
+  seen.length = 0
+  const fits = await ask('/__mayfly/mcp', { ...own(), 'mcp-param-text': 'x'.repeat(12_000) })
+  const tooLarge = await ask('/__mayfly/mcp', { ...own(), 'mcp-param-text': 'x'.repeat(20_000) })
+
+  expect([fits.status, seen[0]?.['mcp-param-text']?.length]).toEqual([200, 12_000])
+  // From the server, whose limit is Node's: 16 KB.
+  expect(tooLarge).toMatchObject({ status: 431, headers: { 'cross-origin-resource-policy': 'same-origin' } })
+})
+
 test('the task endpoint gets the user’s headers and the typed secret, and never the token for messages', async () => {
   const page = await ask('/__mayfly/tasks', {}, '', 'GET')
   expect(page.body).not.toContain(token)

@@ -1,5 +1,6 @@
 /** The page of the playground loads only modules that its process serves. */
 import { describe, expect, test } from 'vitest'
+import { exchange } from '../../deploy/playground/browser/exchange.ts'
 import { clip, MAX_ITEMS, pretty } from '../../deploy/playground/browser/json.ts'
 import { ASSETS, readAsset } from '../../deploy/playground/page.ts'
 
@@ -18,6 +19,23 @@ test('JSON is formatted by one function of limited work', () => {
     /JSON\.stringify\([^\n]*, (?:null|undefined), /.test(readAsset(name).body),
   )
   expect(formats).toEqual([])
+})
+
+test('headers that are too large are not sent, and the record says why', async () => {
+  const problems: (string | undefined)[] = []
+  const sent = exchange({
+    label: 'tools/call',
+    url: 'http://127.0.0.1:9/mcp',
+    headers: { 'mcp-param-text': 'x'.repeat(200_000) },
+    hiddenHeaders: {},
+    body: {},
+    signal: new AbortController().signal,
+    onChange: ({ problem }) => problems.push(problem),
+    onMessage: () => {},
+  })
+
+  await expect(sent).rejects.toThrow('the headers have 200014 bytes')
+  expect(problems.at(-1)).toContain('shorten the arguments')
 })
 
 describe('pretty', () => {

@@ -44,6 +44,8 @@ export interface Answer {
 
 const MAX_BODY = 16_000_000
 const MAX_EVENTS = 2000
+/** Below what the local process accepts. */
+const MAX_HEADER_BYTES = 200_000
 
 /** Sends one JSON-RPC message and reads the whole response. Rejects if there is none or it exceeds the limits. */
 export async function exchange(ask: Ask): Promise<Answer> {
@@ -59,6 +61,11 @@ export async function exchange(ask: Ask): Promise<Answer> {
   }
   ask.onChange(record)
   try {
+    const bytes = Object.entries(ask.headers).flat().join('').length
+    if (bytes > MAX_HEADER_BYTES)
+      throw new Error(
+        `the headers have ${bytes} bytes, and this page sends at most ${MAX_HEADER_BYTES}: shorten the arguments that the tool repeats in headers`,
+      )
     const response = await fetch(ask.url, {
       method: 'POST',
       headers: { ...ask.headers, ...ask.hiddenHeaders },
