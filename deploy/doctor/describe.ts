@@ -3,7 +3,8 @@
 import { pathToFileURL } from 'node:url'
 import { textOf } from '../../src/definition/error-text.ts'
 import { serverWithin } from '../../src/http/mounted.ts'
-import type { DeploymentInfo, Implementation, MCPServer } from '../../src/index.ts'
+import type { DeploymentInfo, Implementation } from '../../src/index.ts'
+import { type Found, serverIn } from './server-in.ts'
 
 /** What a server reports about itself and its configuration. */
 export interface Identity extends Implementation {
@@ -27,25 +28,12 @@ export interface Description {
   readonly fault?: string | undefined
 }
 
-type Described = Partial<
-  Pick<MCPServer, 'id' | 'getDeploymentInfo' | 'getToolListInfo' | 'getSessionParts'>
-> & { getServerDetail?(): Pick<Identity, 'repository' | 'packages' | 'remotes'> }
-
-/** What is read from a Hono app. */
-interface App {
-  readonly routes?: unknown
-}
-
-/** A handler made by `mcp(server)` of `mayfly-mcp/hono`, or a Hono wrapper around one. */
-interface Handler {
-  readonly mayflyServer?: Described
-  readonly __COMPOSED_HANDLER?: unknown
-}
+type Described = Found & { getServerDetail?(): Pick<Identity, 'repository' | 'packages' | 'remotes'> }
 
 const { default: exported } = (await import(pathToFileURL(process.argv[2] ?? '').href)) as {
-  default: (Described & App) | undefined
+  default: unknown
 }
-const server = exported?.getDeploymentInfo === undefined ? (serverIn(exported) ?? exported) : exported
+const server: Described | undefined = serverIn(exported)
 process.stdout.write(`\n${JSON.stringify(describe())}\n`)
 process.exit(0)
 
@@ -58,20 +46,6 @@ function describe(): Description {
   } catch (error) {
     return { info, tools: undefined, fault: textOf(error) }
   }
-}
-
-/** The first handler with a description; a task endpoint has none. */
-function serverIn(app: App | undefined): Described | undefined {
-  if (!Array.isArray(app?.routes)) return undefined
-  const servers = (app.routes as { readonly handler?: unknown }[]).map(({ handler }) => serverOf(handler))
-  return servers.find((found) => found?.getDeploymentInfo !== undefined)
-}
-
-/** Routes of an app within the app are wrapped, more than once where there are several levels. */
-function serverOf(handler: unknown): Described | undefined {
-  if (typeof handler !== 'function') return undefined
-  const { mayflyServer, __COMPOSED_HANDLER: inner } = handler as Handler
-  return mayflyServer ?? (inner === handler ? undefined : serverOf(inner))
 }
 
 /** `inner`: a wrapper describes its tools and deployment, but not its identity. */

@@ -17,7 +17,18 @@ const PAGES = [
     .map((name) => `docs/${name}`),
 ]
 
-const NEEDS_A_PROJECT = ['build', 'deploy', 'dev', 'doctor', 'ingest', 'logs', 'preview', 'registry', 'stdio']
+const NEEDS_A_PROJECT = [
+  'build',
+  'deploy',
+  'dev',
+  'doctor',
+  'ingest',
+  'logs',
+  'preview',
+  'registry',
+  'stdio',
+  'tasks',
+]
 
 /** Blocks of code, and code in a sentence. */
 function codeOf(text: string): string[] {

@@ -150,6 +150,23 @@ CREATE FUNCTION before_create(text, text, bigint, boolean, bigint, bigint, text,
     expect(await store.due(9000, 2)).toEqual(['id-2', 'id-4'])
   })
 
+  it('a page of a list looks at 1000 rows at most: thousands of other servers are passed over in several', async () => {
+    const store = postgresTaskStore(pool, { table: 'listed' })
+    await store.migrate()
+    await pool.query(
+      `INSERT INTO listed (id, owner, version, is_open, state, open_at_most, server) SELECT 'id-' || lpad(n::text, 5, '0'), 'owner', 1, true, '{}', n, CASE WHEN n % 2000 = 0 THEN 'shop' ELSE 'bank' END FROM generate_series(1, 5000) AS n`,
+    )
+    const pages: string[][] = []
+    for (let after: string | undefined; ; ) {
+      const page = await store.list!({ server: 'shop', limit: 10, ...(after !== undefined && { after }) })
+      pages.push(page.tasks.map(({ id }) => id))
+      after = page.next
+      if (after === undefined) break
+    }
+    expect(pages.flat()).toEqual(['id-02000', 'id-04000'])
+    expect(pages).toHaveLength(6)
+  })
+
   it.each(['', 'Tasks', 'a b', 'a"b', "a'; --", 'a.b.c', '1a', 'x'.repeat(51), '.a'])(
     'the table %j → TypeError',
     (table) => {

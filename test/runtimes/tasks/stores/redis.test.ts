@@ -98,6 +98,20 @@ describe('Redis', () => {
     expect(await life()).toBeGreaterThan(30_000)
   })
 
+  it('a prefix that looks like a pattern lists only its own tasks, also behind a prefix of the client', async () => {
+    const behind = new Redis(server.url.href, { keyPrefix: 'app:' })
+    try {
+      for (const [at, prefix] of ['a*', 'a?c', '[ab]', 'a\\', 'a-z', '^', 'abc'].entries()) {
+        const store = redisTaskStore(at % 2 === 0 ? client : behind, { prefix })
+        const task = newTask()
+        await store.create(task, 9)
+        expect((await store.list!({ limit: 100 })).tasks, prefix).toEqual([task])
+      }
+    } finally {
+      behind.disconnect()
+    }
+  })
+
   it('a client that sends a command again, since it has lost the answer, is told what became of the first', async () => {
     const twice: IoRedisScripts = {
       async eval(...args) {
@@ -136,6 +150,7 @@ it('a cluster has all keys of a store in one slot', async () => {
     expect(await store.create({ ...task, id: 'b' }, 1)).toBe(false)
     expect(await store.due(2, 9)).toEqual(['a'])
     expect(await store.replace({ ...task, version: 2 })).toBe(true)
+    expect((await store.list!({ limit: 9 })).tasks.map(({ id }) => id)).toEqual(['a'])
   } finally {
     cluster.disconnect()
     node.disconnect()

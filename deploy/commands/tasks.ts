@@ -1,0 +1,166 @@
+/** `mayfly tasks`: lists, shows, retries and cancels durable tasks. */
+import { join } from 'node:path'
+import { toJsonLine } from '../../src/definition/json-line.ts'
+import { isTaskId } from '../../src/tasks/stored.ts'
+import type { TaskListOptions } from '../../src/tasks-admin.ts'
+import { refuseForeign } from '../project/owner.ts'
+import { readProject } from '../project/project.ts'
+import { findSecret } from '../project/secrets.ts'
+import { askStore } from '../tasks/local.ts'
+import { askEndpoint, parseEndpoint } from '../tasks/remote.ts'
+import { renderDetails, renderList } from '../tasks/render.ts'
+import type { Asked, Told } from '../tasks/request.ts'
+import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import { oneEntry, parseCommand } from '../terminal/command-line.ts'
+import { terminal } from '../terminal/terminal.ts'
+
+const HELP = `mayfly tasks list [entry] [--url <endpoint>] [--status <status>] [--tool <name>] [--older-than <time>] [--younger-than <time>]
+                          [--limit <n>] [--after <next>] [--json]
+mayfly tasks show <id> [entry]     its arguments, journal, questions and result
+mayfly tasks retry <id> [entry]    run it now; a failed one is tried again as a new task, from the step that failed
+mayfly tasks cancel <id> [entry]
+
+  entry       the file whose default export is the server; default src/server.ts, server.ts or src/index.ts. Its store is used directly
+  --url       the task endpoint with "admin" (https://example.com/tasks) instead, with MAYFLY_TASKS_SECRET of the environment or .env
+  --status    working, input_required, completed, failed (also completed with an error result) or cancelled
+  --tool      only tasks of this tool
+  --older-than, --younger-than  by the age of the task: 90s, 10m, 2h or 7d
+  --limit     tasks to list; default 50
+  --after     go on after a list that was not the last
+  --json      print JSON
+  --quiet     print only warnings and errors
+
+Exit codes: 0 done, 1 refused or not reached, 2 invalid command line. See docs/tasks-admin.md of the package.
+
+  mayfly tasks list --url https://example.com/tasks --status failed --older-than 10m
+`
+
+const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const
+const ACTIONS = ['list', 'show', 'retry', 'cancel'] as const
+const FILTERS = ['status', 'tool', 'older-than', 'younger-than', 'limit', 'after'] as const
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 10_000
+
+/** Throws `CliError`. */
+export async function tasks(args: string[]): Promise<number> {
+  const line = parseCommand('tasks', HELP, args.map(asPositional), {
+    url: { type: 'string' },
+    status: { type: 'string' },
+    tool: { type: 'string' },
+    'older-than': { type: 'string' },
+    'younger-than': { type: 'string' },
+    limit: { type: 'string' },
+    after: { type: 'string' },
+    json: { type: 'boolean' },
+    quiet: { type: 'boolean' },
+  })
+  if (line === undefined) return 0
+  const { values, positionals } = line
+  if (values.quiet) terminal.beQuiet()
+  const { asked, rest } = parseAsked(positionals, values)
+  const endpoint = values.url === undefined ? undefined : parseEndpoint(values.url)
+  if (endpoint !== undefined && rest.length > 0)
+    throw new UsageError(`--url takes no entry: got ${printable(rest.join(', '))}`)
+  const told =
+    endpoint === undefined ? await askProject(rest, asked) : await askEndpoint(endpoint, secret(), asked)
+  return show(asked, told, values.json === true)
+}
+
+async function askProject(positionals: readonly string[], asked: Asked): Promise<Told> {
+  return askStore(readProject(process.cwd(), oneEntry(positionals)), asked)
+}
+
+/** Never in the arguments, which other users of the machine can see. */
+function secret(): string {
+  const cwd = process.cwd()
+  refuseForeign(cwd)
+  const found = findSecret({ cwd, entry: join(cwd, 'tasks') }, 'MAYFLY_TASKS_SECRET')
+  if (found !== undefined) return found.value
+  throw new CliError(
+    'MAYFLY_TASKS_SECRET has no value: set it, in the environment or in .env, to the secret of createTaskAdmin',
+  )
+}
+
+function show(asked: Asked, { page, details, retried, isCancelled }: Told, isJson: boolean): number {
+  if (page !== undefined) {
+    process.stdout.write(isJson ? `${toJsonLine(page)}\n` : renderList(page))
+    if (!isJson && page.next !== undefined) terminal.note(`there are more: pass --after=${page.next}`)
+    return 0
+  }
+  if (details !== undefined) {
+    process.stdout.write(isJson ? `${toJsonLine(details)}\n` : renderDetails(details))
+    return 0
+  }
+  const id = 'id' in asked ? asked.id : ''
+  if (retried !== undefined) {
+    const { taskId } = retried
+    const text = taskId === id ? `${id} runs now` : `${printable(taskId)} tries ${id} again`
+    process.stdout.write(isJson ? `${toJsonLine(retried)}\n` : `${text}\n`)
+    return 0
+  }
+  const text = isCancelled ? `${id} is cancelled` : `${id} had ended, and stays as it is`
+  process.stdout.write(isJson ? `${toJsonLine({ cancelled: isCancelled })}\n` : `${text}\n`)
+  return isCancelled ? 0 : 1
+}
+
+/** The length of ids, of which one in 64 begins with a dash and looks like an option. */
+const DASHED_ID = /^-[\w-]{31}$/
+const ID = 'id:'
+
+function asPositional(arg: string): string {
+  return DASHED_ID.test(arg) ? ID + arg : arg
+}
+
+type Values = { readonly [name in (typeof FILTERS)[number]]?: string | undefined }
+
+/** Throws `UsageError`. */
+function parseAsked(
+  [action, ...others]: readonly string[],
+  values: Values,
+): { readonly asked: Asked; readonly rest: readonly string[] } {
+  const known = ACTIONS.find((one) => one === action)
+  if (known === undefined) {
+    const got = action === undefined ? '' : `: got "${printable(action)}"`
+    throw new UsageError(`mayfly tasks takes ${ACTIONS.join(', ')}${got}`)
+  }
+  if (known === 'list') return { asked: { action: 'list', options: parseFilters(values) }, rest: others }
+  const filter = FILTERS.find((name) => values[name] !== undefined)
+  if (filter !== undefined) throw new UsageError(`--${filter} is only for mayfly tasks list`)
+  const [given, ...rest] = others
+  const id = given?.startsWith(ID) ? given.slice(ID.length) : given
+  if (id === undefined) throw new UsageError(`which task? pass its id: mayfly tasks ${known} <id>`)
+  if (!isTaskId(id)) throw new UsageError(`"${printable(id)}" is not the id of a task`)
+  return { asked: { action: known, id }, rest }
+}
+
+/** Throws `UsageError`. */
+function parseFilters(values: Values): TaskListOptions & { readonly limit: number } {
+  const { status, tool, after, limit = String(DEFAULT_LIMIT) } = values
+  const known = STATUSES.find((one) => one === status)
+  if (status !== undefined && known === undefined)
+    throw new UsageError(`"${printable(status)}" is not a status: pass ${STATUSES.join(', ')}`)
+  if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT)
+    throw new UsageError(`"${printable(limit)}" is not a limit: pass a number from 1 to ${MAX_LIMIT}`)
+  if (after !== undefined && !/^[\w-]{1,4096}$/.test(after))
+    throw new UsageError('--after takes what an earlier list named')
+  return {
+    limit: Number(limit),
+    ...(known !== undefined && { status: known }),
+    ...(tool !== undefined && { tool }),
+    ...(after !== undefined && { after }),
+    ...(values['older-than'] !== undefined && { olderThanMs: parseTime('older-than', values['older-than']) }),
+    ...(values['younger-than'] !== undefined && {
+      youngerThanMs: parseTime('younger-than', values['younger-than']),
+    }),
+  }
+}
+
+const UNITS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Throws `UsageError`. */
+function parseTime(option: string, text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count === undefined)
+    throw new UsageError(`"${printable(text)}" is no time for --${option}: pass 90s, 10m, 2h or 7d`)
+  return Number(count) * UNITS[unit]!
+}
