@@ -161,6 +161,6 @@ const UNITS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_60
 function parseTime(option: string, text: string): number {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
   if (count === undefined)
-    throw new UsageError(`"${printable(text)}" is no time for --${option}: pass 90s, 10m, 2h or 7d`)
+    throw new UsageError(`"${printable(text)}" is not a time for --${option}: pass 90s, 10m, 2h or 7d`)
   return Number(count) * UNITS[unit]!
 }

@@ -40,7 +40,7 @@ describe('mayfly tasks', { timeout: 120_000 }, () => {
     [['show', 'a b'], /not the id of a task/],
     [['show', 'a', '--status', 'failed'], /--status is only for mayfly tasks list/],
     [['list', '--status', 'broken'], /not a status/],
-    [['list', '--older-than', '10'], /no time for --older-than/],
+    [['list', '--older-than', '10'], /not a time for --older-than/],
     [['list', '--limit', '0'], /not a limit/],
     [['list', '--after', ' '], /--after takes/],
     [['list', '--url', 'tasks'], /--url takes the URL/],
