@@ -123,10 +123,23 @@ class Gateway implements GatewaySupport {
   ): Feed['join'] {
     return async (listener) => {
       const leave = await feed(listener)
-      const end = await followServers(await this.#wantedOf(wanted, definition, message, host), listener)
-      return () => {
+      const places: (() => void)[] = []
+      const giveBack = (): void => {
         leave()
-        message.waitUntil(end())
+        for (const free of places) free()
+      }
+      try {
+        const servers = await this.#wantedOf(wanted, definition, message, host)
+        const caller = principalOf(message.caller) || undefined
+        for (const { upstream, uris } of servers) places.push(upstream.reserve(uris, caller))
+        const end = await followServers(servers, listener)
+        return () => {
+          giveBack()
+          message.waitUntil(end())
+        }
+      } catch (error) {
+        giveBack()
+        throw error
       }
     }
   }

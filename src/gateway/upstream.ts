@@ -19,6 +19,7 @@ import { withTimeout } from '../definition/timeout.ts'
 import type { Tool } from '../definition/tool.ts'
 import { utf8Length } from '../definition/utf8.ts'
 import type { GatewayCaller } from '../request/gateway-support.ts'
+import { createFollowPlaces, type FollowPlaces } from './follow-places.ts'
 import type { Sized } from './list-cache.ts'
 import { type GatewayOptions, type GatewayServer, toConfig } from './options.ts'
 
@@ -64,6 +65,7 @@ export class Upstream {
   readonly server: GatewayServer
   readonly prefix: string
   readonly #options: UpstreamOptions
+  readonly #places: FollowPlaces
   /** For a process, which all callers share. */
   #shared: Connection | undefined
 
@@ -72,6 +74,7 @@ export class Upstream {
     this.server = server
     this.prefix = server.prefix ?? `${name}_`
     this.#options = options
+    this.#places = createFollowPlaces(name)
   }
 
   /** The address, which no caller may learn. */
@@ -118,6 +121,11 @@ export class Upstream {
       return { connection, close: () => connection.close() }
     }
     return { connection: this.#process(config), close: async () => {} }
+  }
+
+  /** Takes places to follow these URIs. @throws ProtocolError if they do not fit. */
+  reserve(uris: readonly string[], caller: string | undefined): () => void {
+    return 'url' in this.server ? () => {} : this.#places.take(uris, caller)
   }
 
   /** Calls `listener` with changes of what the server offers of these. */

@@ -4,6 +4,7 @@
  */
 
 import type { Meta } from '../definition/content.ts'
+import { isA } from '../definition/error-text.ts'
 import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { type Subscription, subscribe, toNotification, wantedBy } from '../events/coalesced-changes.ts'
@@ -92,6 +93,8 @@ export function createListen(options: EngineOptions): Listen {
     const closingsBefore = closings
     const subscription = await subscribe(join, wanted).catch((cause) => {
       giveBack()
+      // A server behind a gateway has no place for it.
+      if (isA(cause, ProtocolError)) throw cause
       throw new ProtocolError(ErrorCode.internal, DOWN, undefined, { status: 503, cause })
     })
     const onEnd = (): void => {

@@ -1,11 +1,18 @@
 /** Changes of the servers behind reach those who listen to the gateway, with their own credentials. */
-import { expect, it, vi } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { bearer } from '../../../src/auth.ts'
 import { createResource, createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
 import { startFetchServer, startSessionServer } from '../client/_servers.ts'
 import { add, connect, startGateway } from './_servers.ts'
 
 const NEWS = 'news://today'
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
 
 async function startNews(config: Partial<MCPServerConfig> = {}) {
   const server = new MCPServer({
@@ -140,4 +147,55 @@ it('without anybody who listens, no stream is open behind', async () => {
   await front.disconnect()
   // It would wait for the stream.
   await server.close()
+})
+
+it('of a process: one caller cannot take all places, hears what does not fit, and keeps what it has', async () => {
+  const file = fileURLToPath(new URL('_stdio-news.ts', import.meta.url))
+  const news = { transport: () => new StdioClientTransport({ command: process.execPath, args: [file] }) }
+  const auth = bearer((given) => ({ clientId: given, scopes: [] }))
+  const front = await startGateway({ servers: { news } }, { auth })
+  const uris = (name: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `news://${name}-${at}`)
+  const listen = (token: string, resourceSubscriptions: string[]) => {
+    const params = { notifications: { resourceSubscriptions }, _meta: META }
+    return fetch(front, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'subscriptions/listen',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params }),
+    })
+  }
+  const streams: Response[] = []
+  onTestFinished(async () => {
+    for (const { body } of streams) await body?.cancel().catch(() => {})
+  })
+  const heard = vi.fn()
+  const ann = connect(front, { token: 'ann' })
+  ann.resources.onUpdated('front', heard)
+  await ann.resources.subscribe('front', 'news://first')
+  streams.push(await listen('ann', uris('ann', 450)))
+
+  const refused = await listen('ann', uris('more', 100))
+
+  expect(refused.status).toBe(429)
+  expect(await refused.json()).toMatchObject({
+    error: {
+      message: expect.stringContaining(
+        '"news" behind this one cannot follow more resources for you: subscribe without news://more-',
+      ),
+    },
+  })
+  const bob = connect(front, { token: 'bob' })
+  const heardByBob = vi.fn()
+  bob.resources.onUpdated('front', heardByBob)
+  await bob.resources.subscribe('front', 'news://of-bob')
+  for (const uri of ['news://of-bob', 'news://first']) await bob.callTool('front', 'news_publish', { uri })
+  await expect
+    .poll(() => [heardByBob.mock.calls, heard.mock.calls])
+    .toEqual([[[{ uri: 'news://of-bob' }]], [[{ uri: 'news://first' }]]])
 })
