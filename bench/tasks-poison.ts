@@ -84,7 +84,7 @@ async function run(count: number, hasPoison: boolean): Promise<Poisoned> {
   let isOver = false
   const children = new Set<ChildProcess>()
   const begin = (): void => {
-    const child = spawn(process.execPath, [PROCESS, database.url], { stdio: ['ignore', 'ignore', 'inherit'] })
+    const child = spawn(process.execPath, [PROCESS, database.url], { stdio: 'ignore' })
     children.add(child)
     child.once('exit', () => {
       children.delete(child)
