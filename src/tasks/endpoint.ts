@@ -84,6 +84,8 @@ const BODY_TIMEOUT_MS = 10_000
 const DURATION_MS = 10_000
 /** Time reserved at the end of a call for its last writes. */
 const RESERVE_MS = 1000
+/** Levels of an event, as by default of the bodies of MCP. */
+const MAX_DEPTH = 64
 const URL_TTL_MS = 30 * 86_400_000
 
 /**
@@ -153,7 +155,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     if (!body.ok)
       return jsonAnswer(BODY_STATUS[body.fault], { error: `The body cannot be used: ${body.fault}.` })
     const value = parse(body.text)
-    if (value === undefined) return jsonAnswer(400, { error: 'The body must be JSON.' })
+    if (value === undefined) return jsonAnswer(400, { error: `The body must be JSON, at most ${MAX_DEPTH} levels deep.` })
     const isTaken = await server.tasks.send(task, name, value.json).catch((error: unknown) => {
       if (isA(error, InboxError)) return error
       throw error
@@ -228,8 +230,15 @@ function isAt(url: string, path: string, prefix = ''): boolean {
 
 function parse(text: string): { readonly json: unknown } | undefined {
   try {
-    return { json: text === '' ? null : JSON.parse(text) }
+    const json: unknown = text === '' ? null : JSON.parse(text)
+    return isWithin(json, MAX_DEPTH) ? { json } : undefined
   } catch {
     return undefined
   }
+}
+
+/** Recursion is bounded by `levels`. */
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((child) => isWithin(child, levels - 1))
 }

@@ -11,7 +11,7 @@ import type { TaskRuns } from './runs.ts'
 const MAX_TASKS = 100
 
 export function createListening(runs: TaskRuns): Pick<TaskSupport, 'listen' | 'translate'> {
-  const { records, report } = runs
+  const { records, report, isForeign } = runs
   return {
     async listen(filter, listener) {
       const { auth, access, hasBus } = listener
@@ -25,7 +25,9 @@ export function createListening(runs: TaskRuns): Pick<TaskSupport, 'listen' | 't
       const principal = principalOf({ auth })
       const found = await Promise.all([...new Set<string>(taskIds)].map((id) => records.read(id)))
       const own = found.flatMap((task) =>
-        task?.record.principal === principal && mayUse(runs, task, access) ? task.id : [],
+        task?.record.principal === principal && !isForeign(task.server) && mayUse(runs, task, access)
+          ? task.id
+          : [],
       )
       return own.length === 0 ? undefined : { filter: { taskIds: own }, uris: own.map((id) => TASK_URI + id) }
     },

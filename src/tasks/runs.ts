@@ -164,7 +164,8 @@ function createShared(
     readerFor: (principal) => ({
       async getTask(taskId) {
         const task = await records.read(taskId)
-        return task?.record.principal === principal ? describeDetails(task) : undefined
+        if (task?.record.principal !== principal || shared.isForeign(task.server)) return undefined
+        return describeDetails(task)
       },
     }),
     attach(server) {

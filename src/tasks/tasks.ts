@@ -60,6 +60,7 @@ export function createTasks(options: Options): TaskSupport {
     async send(taskId, name, value) {
       let isTaken = false
       const change = (current: Task): Changed | undefined => {
+        if (runs.isForeign(current.server)) return undefined
         const { maxStateBytes } = settings.store
         const changed = notified(current, name, value ?? null, maxStateBytes, records.clock.offsetMs)
         isTaken = changed !== undefined

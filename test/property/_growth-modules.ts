@@ -48,7 +48,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'adapters/_postgres': 'chunks',
     'deploy/check':
       'addresses authorization decodings document json-schema media-type safe-text tool-schemas',
-    'deploy/playground/browser': 'param-headers schema uri-template',
+    'deploy/playground/browser': 'param-headers schema task-list uri-template',
     'src/auth': 'scopes',
     'src/client': 'lists oauth-document printable task',
     'src/definition': `
@@ -64,6 +64,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/webhook': 'events',
   },
   'of limited length before': {
+    'adapters/_dynamodb': 'list',
     'adapters/_tasks': 'wakes',
     'deploy/check': 'answer-record authorization-server body eras lists reply report walk-report',
     'deploy/check/walk': 'read-issuer',
@@ -75,8 +76,9 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/interaction': 'degraded question',
     'src/protocol': 'response-limit session-subscriptions',
     'src/retrieval': 'external-calls rerank',
-    'src/sdk': 'foreign-call',
+    'src/sdk': 'foreign-call listed-names',
     'src/tasks': 'endpoint-secrets inbox methods stored stored-input',
+    'src/tasks/admin': 'entries retry shown wire',
   },
   'measured by the requests here': {
     'adapters/_node': 'parse-body request response sse',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { staticTokens } from '../../../src/auth.ts'
 import { createMemoryBus, createTool } from '../../../src/index.ts'
-import { createMemoryTasks } from '../../../src/tasks.ts'
+import { createMemoryTaskStore, createMemoryTasks, createTasks } from '../../../src/tasks.ts'
 import { META, modernRequest, StreamReader, type WireMessage } from '../_client.ts'
 import { ABLE, TaskClient } from './_tasks.ts'
 
@@ -53,6 +53,16 @@ test("somebody else's task → not acknowledged, also by the name that the bus h
   const { taskId } = await client.call('job', {}, token('anne'))
   const filter = { taskIds: [taskId], resourceSubscriptions: [`mayfly-task:${taskId}`] }
   const stream = await listen(client, filter, token('bert'))
+  expect(await stream.next()).toMatchObject({ params: { notifications: {} } })
+  expect(await stream.next()).toMatchObject({ result: { resultType: 'complete' } })
+})
+
+test('a task of another server in the same store and on the same bus → not acknowledged', async () => {
+  const [store, bus] = [createMemoryTaskStore(), createMemoryBus()]
+  const start = (id: string) => new TaskClient({ id, tools: { job }, tasks: createTasks({ store }), bus })
+  const [shop, bank] = [start('shop'), start('bank')]
+  const { taskId } = await shop.call('job')
+  const stream = await listen(bank, { taskIds: [taskId] })
   expect(await stream.next()).toMatchObject({ params: { notifications: {} } })
   expect(await stream.next()).toMatchObject({ result: { resultType: 'complete' } })
 })

@@ -369,6 +369,8 @@ test('two servers in one store leave the tasks of each other alone, and say so o
   for (let rounds = 0; rounds < 3; rounds++) expect(await bank.server.tasks.runDue()).toBe(0)
   expect(await bank.server.tasks.run(taskId)).toBe(null)
   await expect(bank.get(taskId)).rejects.toMatchObject({ code: -32602 })
+  expect(await bank.server.tasks.send(taskId, 'paid', 1)).toBe(false)
+  expect(await shop.server.tasks.send(taskId, 'paid', 1)).toBe(true)
   expect(reported.bank).toEqual([expect.stringMatching(/some of server "shop": this server, "bank"/)])
   await shop.server.tasks.runDue()
   for (const { taskId } of made) expect(await shop.get(taskId)).toMatchObject({ status: 'completed' })
