@@ -56,7 +56,7 @@ export function takeLease(
   const crashes = (record.crashes ?? 0) + (run === undefined ? 0 : 1)
   const loneCrashes = (record.loneCrashes ?? 0) + (run?.isAlone && !isHere ? 1 : 0)
   if (loneCrashes >= maxCrashes || crashes >= ANY_CRASHES * maxCrashes)
-    return { record: failedWith(record, crashed(crashes)), dueAt: null }
+    return { record: failedWith({ ...record, crashes }, crashed(crashes)), dueAt: null }
   const place = own.enter(isHere ? 0 : crashes)
   if (place === undefined) return undefined
   const grownMs = leaseAfter(run, settings)

@@ -145,6 +145,13 @@ function createShared(
     (id) => void options().publish({ type: 'resourceUpdated', uri: TASK_URI + id }),
   )
   const reportRarely = createRareReport(report)
+  const isForeign = (server: string | undefined): boolean => {
+    const own = hosted().id
+    if (server === undefined || server === own) return false
+    if (!isForeignReported) report(foreign(server, own))
+    isForeignReported = true
+    return true
+  }
   return {
     records,
     settings,
@@ -152,19 +159,13 @@ function createShared(
     running: new Map(),
     report,
     watch: () => watch,
-    isForeign(server) {
-      const own = hosted().id
-      if (server === undefined || server === own) return false
-      if (!isForeignReported) report(foreign(server, own))
-      isForeignReported = true
-      return true
-    },
+    isForeign,
     reportRarely,
     options,
     readerFor: (principal) => ({
       async getTask(taskId) {
         const task = await records.read(taskId)
-        if (task?.record.principal !== principal || shared.isForeign(task.server)) return undefined
+        if (task?.record.principal !== principal || isForeign(task.server)) return undefined
         return describeDetails(task)
       },
     }),

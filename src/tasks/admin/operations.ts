@@ -58,7 +58,8 @@ export interface TaskOperations {
   show(taskId: string): Promise<TaskDetails>
   /**
    * Runs a task now, with its failures so far forgotten. A failed one is tried again as a new task, with the same idempotency keys: what it has
-   * stored does not run again, only the step that failed last. Resolves with the id of the task that runs; again and again with the same one.
+   * stored does not run again, only the step that failed last. If it was tried again before, that task is retried instead. Resolves with the id of
+   * the task that runs.
    */
   retry(taskId: string): Promise<{ readonly taskId: string }>
   /** As the client's own cancel. Resolves with whether the task is cancelled: one that has ended otherwise stays as it is. */
@@ -68,10 +69,13 @@ export interface TaskOperations {
 export function createOperations(runs: TaskRuns): TaskOperations {
   const { records } = runs
 
-  const find = async (id: string): Promise<Task> => {
-    const task = await records.read(id).catch((error: unknown) => {
+  const read = (id: string): Promise<Task | undefined> =>
+    records.read(id).catch((error: unknown) => {
       throw isA(error, UnreadableTaskError) ? unreadable() : error
     })
+
+  const find = async (id: string): Promise<Task> => {
+    const task = await read(id)
     if (task === undefined || runs.isForeign(task.server)) throw unknown()
     if (!isReadable(task)) throw unreadable()
     return task
@@ -113,7 +117,6 @@ export function createOperations(runs: TaskRuns): TaskOperations {
 
   /** The failed task keeps the id of the new one before that exists, so that there is never a second one. */
   const again = async (task: Task): Promise<string> => {
-    refuseUnlessFailed(task)
     const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
     const named = await records.change(
       task.id,
@@ -123,7 +126,7 @@ export function createOperations(runs: TaskRuns): TaskOperations {
     )
     if (named === undefined) throw unknown()
     const retriedAs = named.record.retriedAs!
-    if ((await records.read(retriedAs)) === undefined)
+    if ((await read(retriedAs)) === undefined)
       await records.createKnown(taskAgain(named, retriedAs, records.clock.offsetMs))
     return retriedAs
   }
@@ -137,12 +140,20 @@ export function createOperations(runs: TaskRuns): TaskOperations {
       })
     },
     async retry(taskId) {
-      const task = await records.change(taskId, dueNow, await find(taskId))
+      let task = await records.change(taskId, dueNow, await find(taskId))
       if (task === undefined) throw unknown()
-      if (isEnded(task.record)) return { taskId: await again(task) }
+      while (isEnded(task.record)) {
+        refuseUnlessFailed(task, taskId)
+        const isFirst: boolean = task.record.retriedAs === undefined
+        const next = await again(task)
+        if (isFirst) return { taskId: next }
+        // It was tried again before: that one may have ended, too.
+        task = await records.change(next, dueNow, await find(next))
+        if (task === undefined) throw unknown()
+      }
       if (task.record.isUnconfirmed)
         throw new TaskAdminError('UNCONFIRMED', 'The call of this task still goes on: try again in a minute.')
-      return { taskId }
+      return { taskId: task.id }
     },
     async cancel(taskId) {
       const task = await records.change(taskId, cancelled, await find(taskId))
@@ -167,19 +178,20 @@ function unreadable(): TaskAdminError {
   )
 }
 
-/** @throws TaskAdminError */
-function refuseUnlessFailed({ record: { status, result, isWhole } }: Task): void {
+/** @param asked The task of the operator, of which this one may be a retry. @throws TaskAdminError */
+function refuseUnlessFailed({ id, record: { status, result, isWhole } }: Task, asked: string): void {
+  const which = id === asked ? 'The task' : `Its retry ${id}`
   if (status === 'cancelled')
-    throw new TaskAdminError('CANCELLED', 'The task was cancelled: call its tool again.')
+    throw new TaskAdminError('CANCELLED', `${which} was cancelled: call its tool again.`)
   if (status === 'completed' && (result as { isError?: boolean }).isError !== true)
     throw new TaskAdminError(
       'COMPLETED',
-      'The task completed without an error: there is nothing to try again.',
+      `${which} completed without an error: there is nothing to try again.`,
     )
   if (!isWhole)
     throw new TaskAdminError(
       'NOT_KEPT',
-      'Only the error of this task is kept, since its steps did not fit beside it, or an older version ended it: call its tool again.',
+      `${which} has only its error left, since its steps did not fit beside it, or an older version ended it: call its tool again.`,
     )
 }
 

@@ -1,18 +1,23 @@
 /** How a task is tried again: one that has not ended by itself, and a failed one as a new task. Pure. */
+import { ErrorCode } from '../../definition/protocol-error.ts'
 import { copy, type Journal, own } from '../../interaction/journal.ts'
 import { MAX_REFUSALS } from '../../interaction/question.ts'
 import { NO_CRASHES } from '../changes.ts'
-import { isEnded, type Task } from '../record.ts'
+import { isEnded, type Task, type TaskRecord } from '../record.ts'
 import type { Changed } from '../task-records.ts'
 import { WAIT, WAITED } from '../waits.ts'
 
-/** Of a task that has not ended: it is due, and its failures so far do not count. A run that is alive goes on. */
+/** A task that has crashed begins alone. */
+const ALONE = { crashes: 1 }
+
+/** Of a task that has not ended: it is due, and its failures so far do not count, except that it is alone after a crash. A run that is alive goes on. */
 export function dueNow({ record, dueAt }: Task): Changed | undefined {
   if (isEnded(record) || record.isUnconfirmed) return undefined
   const now = Date.now()
-  const fresh = { ...record, idleRuns: 0, ...NO_CRASHES }
-  if (record.run !== undefined && record.run.until > now)
-    return { record: fresh, dueAt, isBookkeeping: true, isQuiet: true }
+  const isAlive = record.run !== undefined && record.run.until > now
+  const hasCrashed = Boolean(record.crashes) || (record.run !== undefined && !isAlive)
+  const fresh = { ...record, idleRuns: 0, ...NO_CRASHES, ...(hasCrashed && ALONE) }
+  if (isAlive) return { record: fresh, dueAt, isBookkeeping: true, isQuiet: true }
   return {
     record: {
       ...fresh,
@@ -32,7 +37,7 @@ export function dueNow({ record, dueAt }: Task): Changed | undefined {
  */
 export function taskAgain({ owner, server, id: retryOf, record }: Task, id: string, offsetMs: number): Task {
   const { seed, tool, toolVersion, principal, caller, trace, pollIntervalMs } = record
-  const { journal, asked, inbox, returned } = record
+  const { asked, inbox, returned } = record
   const { ttlMs, keepMs = ttlMs } = record
   const now = Date.now()
   return {
@@ -55,48 +60,49 @@ export function taskAgain({ owner, server, id: retryOf, record }: Task, id: stri
       keepMs: keepMs ?? undefined,
       pollIntervalMs,
       status: 'working',
-      journal: withoutLastErrors(journal, now + offsetMs),
+      journal: withoutLastError(record, now + offsetMs),
       questions: {},
       asked,
       inbox,
       returned,
       awaited: [],
       idleRuns: 0,
+      ...(record.crashes && ALONE),
       retryOf,
     },
   }
 }
 
 /**
- * The journal without its last errors: those steps run again, those events are waited for again, those questions are asked again. If
- * something was recorded after an error, the tool went on with it, for example to undo its steps: then the error stays, and the tool decides
- * as before.
+ * The journal without the error that ended the task: that step runs again, that event is waited for again, that question is asked again. An
+ * earlier error stays, since the tool may have gone on with it, for example to undo its steps: then it decides as before. The journal does not
+ * tell that from steps beside each other. And what Mayfly ended, as after crashes, was busy with something else than the last error.
  *
  * @param now By the clock of the journal.
  */
-function withoutLastErrors(journal: Journal, now: number): Journal {
+function withoutLastError({ journal, error }: TaskRecord, now: number): Journal {
   const order = [...(journal.order ?? [])]
   const steps = copy(journal.steps)
   const errors = copy(journal.errors ?? {})
   const refusals = copy(journal.refusals)
   const counts = new Map<string, number>()
   for (const decision of order) counts.set(decision, (counts.get(decision) ?? 0) + 1)
-  for (let last = order.at(-1); last !== undefined; last = order.at(-1)) {
-    const [, kind, name = ''] = /^(step|event|answer) (.*)$/s.exec(last) ?? []
-    if (kind === 'step') {
-      const count = counts.get(last)!
-      if (own(errors, name)?.[count - 1] === undefined) break
-      counts.set(last, count - 1)
-    } else if (kind === 'event') {
-      const [outcome] = (own(steps, WAITED + name) ?? []) as [(readonly unknown[])?]
-      if (outcome?.length !== 0) break
+  const last = error?.code === ErrorCode.internal ? undefined : order.at(-1)
+  const [, kind, name = ''] = /^(step|event|answer) (.*)$/s.exec(last ?? '') ?? []
+  if (kind === 'step') {
+    const count = counts.get(last!)! - 1
+    if (own(errors, name)?.[count] !== undefined) {
+      counts.set(last!, count)
+      order.pop()
+    }
+  } else if (kind === 'event') {
+    const [outcome] = (own(steps, WAITED + name) ?? []) as [(readonly unknown[])?]
+    if (outcome?.length === 0) {
       delete steps[WAITED + name]
       delete steps[WAIT + name]
-    } else if (kind === 'answer') {
-      if ((own(refusals, name)?.[0] ?? 0) < MAX_REFUSALS) break
-    } else break
-    order.pop()
-  }
+      order.pop()
+    }
+  } else if (kind === 'answer' && (own(refusals, name)?.[0] ?? 0) >= MAX_REFUSALS) order.pop()
   for (const name of Object.keys(errors))
     errors[name] = errors[name]!.slice(0, counts.get(`step ${name}`) ?? 0)
   // What the tool got last may not be recorded: nothing with an effect came after it.

@@ -468,7 +468,6 @@ describe('retry', () => {
     const { client, end, tasks } = setUp({ charge })
     const id = await end('charge')
     const made = await Promise.all(Array.from({ length: 20 }, () => tasks.retry(id)))
-    await client.server.tasks.runDue()
     made.push(await tasks.retry(id))
     await client.server.tasks.runDue()
     expect(new Set(made.map(({ taskId }) => taskId)).size).toBe(1)
@@ -515,32 +514,134 @@ describe('retry', () => {
     expect(ran).toEqual(['reserve', 'charge', 'release'])
   })
 
-  test('two steps that failed beside each other both run again; a third that ended does not', async () => {
+  test('the undoing of an error failed, too: only that runs again', async () => {
     const ran: string[] = []
-    let isClosed = true
+    let fails = true
+    const order = createTool({
+      id: 'order',
+      task: 'required',
+      execute: async (_input, ctx) => {
+        const step = (name: string) =>
+          ctx.step(name, () => {
+            ran.push(name)
+            if (fails) throw new Error('the answer was lost')
+          })
+        try {
+          await step('charge')
+        } catch {
+          await step('refund')
+          return 'refunded'
+        }
+        await step('ship')
+        return 'shipped'
+      },
+    })
+    const { client, end, tasks } = setUp({ order })
+    const id = await end('order')
+    fails = false
+    const { taskId } = await tasks.retry(id)
+    await client.server.tasks.runDue()
+    expect((await client.get(taskId)).result!.content[0]!.text).toBe('refunded')
+    expect(ran).toEqual(['charge', 'refund', 'refund'])
+  })
+
+  test('a time-out after which a step failed stays one, though the event arrives', async () => {
+    let fails = true
+    const order = createTool({
+      id: 'order',
+      task: 'required',
+      execute: async (_input, ctx) => {
+        const paid = await ctx.waitFor('paid', { timeoutMs: 1 }).then(
+          () => true,
+          () => false,
+        )
+        await ctx.step('release', () => (fails ? Promise.reject(new Error('lost')) : 1))
+        return paid ? 'shipped' : 'closed'
+      },
+    })
+    const { client, end, tasks } = setUp({ order })
+    const id = await end('order')
+    await client.until(id, 'completed')
+    fails = false
+    const { taskId } = await tasks.retry(id)
+    await client.server.tasks.send(taskId, 'paid', 1)
+    await client.server.tasks.runDue()
+    expect((await client.until(taskId, 'completed')).result!.content[0]!.text).toBe('closed')
+  })
+
+  test('what crashed after an error keeps the error, and begins alone', async () => {
+    const memory = createMemoryTaskStore()
+    const journal = {
+      answers: {},
+      refusals: {},
+      unread: {},
+      steps: {},
+      errors: { charge: [{ name: 'Error', message: 'no' }] },
+      order: ['step charge'],
+    }
+    const error = { code: -32603, message: 'The task failed: 4 consecutive runs ended with their process.' }
+    await memory.create(
+      stored(
+        { id: 'crashed', server: 'test', isOpen: false },
+        { status: 'failed', isWhole: true, error, journal, crashes: 4, loneCrashes: 3 },
+      ),
+      10,
+    )
+    const { tasks } = setUp({ waiting }, memory)
+    const { taskId } = await tasks.retry('crashed')
+    expect(await tasks.show(taskId)).toMatchObject({
+      crashes: 1,
+      loneCrashes: 0,
+      journal: [{ name: 'charge', error: { message: 'no' } }],
+    })
+  })
+
+  test('again after the retry has ended: a failed one is retried, a completed or cancelled one is named', async () => {
+    const { charge } = createCharging(2)
+    const { client, end, tasks } = setUp({ charge })
+    const id = await end('charge')
+    const { taskId: second } = await tasks.retry(id)
+    await client.server.tasks.runDue()
+    const made = await Promise.all(Array.from({ length: 5 }, () => tasks.retry(id)))
+    const third = made[0]!.taskId
+    expect(new Set(made.map(({ taskId }) => taskId))).toEqual(new Set([third]))
+    expect(third).not.toBe(second)
+    expect(await tasks.show(third)).toMatchObject({ retryOf: second })
+    await client.server.tasks.runDue()
+    await expect(tasks.retry(id)).rejects.toMatchObject({
+      code: 'COMPLETED',
+      message: expect.stringContaining(third),
+    })
+    const other = setUp({ charge: createCharging(1).charge })
+    const failed = await other.end('charge')
+    const { taskId } = await other.tasks.retry(failed)
+    await other.tasks.cancel(taskId)
+    await expect(other.tasks.retry(failed)).rejects.toMatchObject({
+      code: 'CANCELLED',
+      message: expect.stringContaining(taskId),
+    })
+  })
+
+  test('of two steps that failed beside each other only the last runs again', async () => {
+    const ran: string[] = []
     const beside = createTool({
       id: 'beside',
       task: 'required',
       execute: async (_input, ctx) => {
-        const step = (name: string, fails: boolean) =>
+        const step = (name: string) =>
           ctx.step(name, () => {
             ran.push(name)
-            if (fails && isClosed) throw new Error(name)
-            return name
+            throw new Error(name)
           })
-        const all = await Promise.allSettled([step('one', false), step('two', true), step('three', true)])
-        const failed = all.find(({ status }) => status === 'rejected')
-        if (failed !== undefined) throw (failed as PromiseRejectedResult).reason
-        return 'done'
+        const [one] = await Promise.allSettled([step('one'), step('two')])
+        throw (one as PromiseRejectedResult).reason
       },
     })
     const { client, end, tasks } = setUp({ beside })
-    const id = await end('beside')
-    isClosed = false
-    const { taskId } = await tasks.retry(id)
+    const { taskId } = await tasks.retry(await end('beside'))
     await client.server.tasks.runDue()
-    expect((await client.get(taskId)).result!.content[0]!.text).toBe('done')
-    expect(ran.sort()).toEqual(['one', 'three', 'three', 'two', 'two'])
+    expect(await tasks.show(taskId)).toMatchObject({ isError: true })
+    expect(ran).toEqual(['one', 'two', 'two'])
   })
 
   test('an event that did not arrive in time is waited for again; one that has arrived since counts', async () => {
@@ -631,12 +732,12 @@ describe('retry', () => {
     expect(await tasks.show('alive')).toMatchObject({
       run: {},
       idleRuns: 0,
-      crashes: 0,
+      crashes: 1,
       dueAt: new Date(until).toISOString(),
     })
     expect(await tasks.retry('dead')).toEqual({ taskId: 'dead' })
     const shown = await tasks.show('dead')
-    expect(shown).toMatchObject({ releases: 0, crashes: 0 })
+    expect(shown).toMatchObject({ releases: 0, crashes: 1 })
     expect(Date.parse(shown.dueAt!)).toBeLessThanOrEqual(Date.now())
     expect(shown.run).toBeUndefined()
   })
