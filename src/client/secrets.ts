@@ -81,6 +81,7 @@ export class Secrets {
     done.set(error, error)
     const own = Object.getOwnPropertyNames(error).filter((name) => name !== 'stack')
     const stack = stackOf(error)
+    const message = textOf(error)
     for (const name of new Set(['message', ...own])) {
       const before = memberOf(error, name)
       const after = this.#cleaned(before, depth + 1, done)
@@ -90,9 +91,17 @@ export class Secrets {
         return replaced
       }
     }
-    const safe = stack === undefined ? undefined : this.hide(stack)
+    const safe = stack === undefined ? undefined : this.#stack(stack, message)
     if (safe !== stack) define(error, 'stack', safe)
     return error
+  }
+
+  /** With the message as it is shown, so that whoever shortens that finds it. */
+  #stack(stack: string, message: string): string {
+    const at = stack.indexOf(message)
+    if (at < 0) return this.hide(stack)
+    const [before, after] = [stack.slice(0, at), stack.slice(at + message.length)]
+    return `${this.hide(before)}${this.hide(message)}${this.hide(after)}`
   }
 
   /** Whether a value, other than an error, has secrets, or too many members to tell. */

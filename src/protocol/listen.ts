@@ -94,7 +94,7 @@ export function createListen(options: EngineOptions): Listen {
     const subscription = await subscribe(join, wanted).catch((cause) => {
       giveBack()
       // A server behind a gateway has no place for it.
-      if (isA(cause, ProtocolError)) throw cause
+      if (isA(cause, ProtocolError) && cause.status === 429) throw cause
       throw new ProtocolError(ErrorCode.internal, DOWN, undefined, { status: 503, cause })
     })
     const onEnd = (): void => {

@@ -155,7 +155,8 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     if (!body.ok)
       return jsonAnswer(BODY_STATUS[body.fault], { error: `The body cannot be used: ${body.fault}.` })
     const value = parse(body.text)
-    if (value === undefined) return jsonAnswer(400, { error: `The body must be JSON, at most ${MAX_DEPTH} levels deep.` })
+    if (value === undefined)
+      return jsonAnswer(400, { error: `The body must be JSON, at most ${MAX_DEPTH} levels deep.` })
     const isTaken = await server.tasks.send(task, name, value.json).catch((error: unknown) => {
       if (isA(error, InboxError)) return error
       throw error

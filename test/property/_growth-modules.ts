@@ -30,7 +30,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/definition': `
       agent compiled-tool error-text hook input-required is-object option-kind protocol-error schema
       timeout tool tool-mistakes unknown-option`,
-    'src/gateway': 'options',
+    'src/gateway': 'follow-places options',
     'src/http': 'app html known-callers mounted page-model',
     'src/interaction': 'matrix question-keys step-error step-options',
     'src/request': 'connection direct-call shares tool-handle',
@@ -48,7 +48,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'adapters/_postgres': 'chunks',
     'deploy/check':
       'addresses authorization decodings document json-schema media-type safe-text tool-schemas',
-    'deploy/playground/browser': 'param-headers schema task-list uri-template',
+    'deploy/playground/browser': 'param-headers schema uri-template',
     'src/auth': 'scopes',
     'src/client': 'lists oauth-document printable task',
     'src/definition': `
