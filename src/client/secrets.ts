@@ -96,7 +96,7 @@ export class Secrets {
     return error
   }
 
-  /** With the message as it is shown, so that whoever shortens that finds it. */
+  /** With the message as it is shown: what shortens the message looks for it in the stack. */
   #stack(stack: string, message: string): string {
     const at = stack.indexOf(message)
     if (at < 0) return this.hide(stack)
