@@ -51,3 +51,11 @@ export async function openPage(
   await page.goto(url)
   return { page, context, complaints, [Symbol.asyncDispose]: () => context.close() }
 }
+
+/** Colour scheme, width and height: both, in a large and a small window. */
+export const VIEWS = [
+  ['light', 1280, 900],
+  ['dark', 1280, 900],
+  ['light', 320, 640],
+  ['dark', 320, 640],
+] as const

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startInspectServer } from '../../deploy/playground/inspect-server.ts'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, stopAll } from '../cli/_dev-process.ts'
-import { launchChromium, openPage } from './_chromium.ts'
+import { launchChromium, openPage, VIEWS } from './_chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -167,13 +167,7 @@ test('mayfly inspect shows the tasks of any server, with the typed secret', {
   await inspecting.close()
 })
 
-const views = [
-  ['light', 1280, 900],
-  ['dark', 1280, 900],
-  ['light', 320, 640],
-  ['dark', 320, 640],
-] as const
-test.for(views)(
+test.for(VIEWS)(
   '%s, %i px wide: axe finds nothing, and nothing overflows sideways',
   { timeout: TIMEOUT_MS },
   async ([colorScheme, width, height]) => {

@@ -10,7 +10,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, stopAll } from '../cli/_dev-process.ts'
-import { launchChromium, type Opened, openPage } from './_chromium.ts'
+import { launchChromium, type Opened, openPage, VIEWS } from './_chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -230,13 +230,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     await result(page).getByText('Kept', { exact: true }).waitFor()
   })
 
-  const views = [
-    ['light', 1280, 900],
-    ['dark', 1280, 900],
-    ['light', 320, 640],
-    ['dark', 320, 640],
-  ] as const
-  test.for(views)(
+  test.for(VIEWS)(
     '%s, %i px wide: axe finds nothing, and nothing overflows sideways',
     async ([colorScheme, width, height]) => {
       await using opened = await open({ colorScheme, viewport: { width, height }, bypassCSP: true })

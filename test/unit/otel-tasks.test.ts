@@ -1,13 +1,5 @@
 /** Runs of tasks, and the queue of due ones, as OpenTelemetry's own SDK exports them. */
-import { AsyncLocalStorage } from 'node:async_hooks'
-import {
-  type Context,
-  context,
-  propagation,
-  ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-} from '@opentelemetry/api'
+import { context, propagation, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import {
   AggregationTemporality,
@@ -25,18 +17,8 @@ import { openTelemetry, type Telemetry } from '../../src/otel.ts'
 import { createMemoryTaskStore, createTasks, type TaskStore, type TasksOptions } from '../../src/tasks.ts'
 import { createTaskAdmin } from '../../src/tasks-admin.ts'
 import { deferred } from './_client.ts'
+import { Contexts } from './_contexts.ts'
 import { TaskClient } from './tasks/_tasks.ts'
-
-/** What @opentelemetry/context-async-hooks does, as far as it is needed. */
-class Contexts {
-  readonly #storage = new AsyncLocalStorage<Context>()
-  active = () => this.#storage.getStore() ?? ROOT_CONTEXT
-  with = <A extends unknown[], R>(own: Context, work: (...args: A) => R, self?: unknown, ...args: A): R =>
-    this.#storage.run(own, () => work.apply(self, args))
-  bind = <T>(_own: Context, target: T): T => target
-  enable = () => this
-  disable = () => this
-}
 
 /** Providers of their own, and what they have exported. */
 function observe() {

@@ -1,13 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import {
-  type Context,
-  context,
-  propagation,
-  ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api'
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -15,20 +6,10 @@ import { bearer } from '../../src/auth.ts'
 import { createTool, ErrorCode, ProtocolError } from '../../src/index.ts'
 import { openTelemetry, type Telemetry, type TracedOutcome } from '../../src/otel.ts'
 import { createServer, legacyRequest, modernRequest, type SendOptions } from './_client.ts'
+import { Contexts } from './_contexts.ts'
 
 const exporter = new InMemorySpanExporter()
 const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
-
-/** What @opentelemetry/context-async-hooks does, as far as it is needed. */
-class Contexts {
-  readonly #storage = new AsyncLocalStorage<Context>()
-  active = () => this.#storage.getStore() ?? ROOT_CONTEXT
-  with = <A extends unknown[], R>(own: Context, work: (...args: A) => R, self?: unknown, ...args: A): R =>
-    this.#storage.run(own, () => work.apply(self, args))
-  bind = <T>(_own: Context, target: T): T => target
-  enable = () => this
-  disable = () => this
-}
 
 beforeAll(() => {
   context.setGlobalContextManager(new Contexts())
