@@ -1,7 +1,8 @@
 /** `mayfly tasks`: lists, shows, retries and cancels durable tasks. */
 import { join } from 'node:path'
 import { toJsonLine } from '../../src/definition/json-line.ts'
-import { isTaskId } from '../../src/tasks/stored.ts'
+import { TASK_STATUSES } from '../../src/tasks/record.ts'
+import { isCursor, isTaskId } from '../../src/tasks/stored.ts'
 import type { TaskListOptions } from '../../src/tasks-admin.ts'
 import { refuseForeign } from '../project/owner.ts'
 import { readProject } from '../project/project.ts'
@@ -35,7 +36,6 @@ Exit codes: 0 done, 1 refused or not reached, 2 invalid command line. See docs/t
   mayfly tasks list --url https://example.com/tasks --status failed --older-than 10m
 `
 
-const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const
 const ACTIONS = ['list', 'show', 'retry', 'cancel'] as const
 const FILTERS = ['status', 'tool', 'older-than', 'younger-than', 'limit', 'after'] as const
 const DEFAULT_LIMIT = 50
@@ -136,12 +136,12 @@ function parseAsked(
 /** Throws `UsageError`. */
 function parseFilters(values: Values): TaskListOptions & { readonly limit: number } {
   const { status, tool, after, limit = String(DEFAULT_LIMIT) } = values
-  const known = STATUSES.find((one) => one === status)
+  const known = TASK_STATUSES.find((one) => one === status)
   if (status !== undefined && known === undefined)
-    throw new UsageError(`"${printable(status)}" is not a status: pass ${STATUSES.join(', ')}`)
+    throw new UsageError(`"${printable(status)}" is not a status: pass ${TASK_STATUSES.join(', ')}`)
   if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT)
     throw new UsageError(`"${printable(limit)}" is not a limit: pass a number from 1 to ${MAX_LIMIT}`)
-  if (after !== undefined && !/^[\w-]{1,4096}$/.test(after))
+  if (after !== undefined && !isCursor(after))
     throw new UsageError('--after takes what an earlier list named')
   return {
     limit: Number(limit),

@@ -10,6 +10,7 @@ import nodeModule from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Html, html } from '../../src/http/html.ts'
+import { TASK_STATUSES } from '../../src/tasks/record.ts'
 import { STYLE } from './style.ts'
 
 /** All paths of the playground are below it. */
@@ -168,7 +169,7 @@ export function renderTasks(page: PlaygroundPage): string {
 <div><label for=secret>Secret of createTaskAdmin</label><input id=secret type=password autocomplete=off spellcheck=false></div>
 </fieldset>
 <fieldset class=inline><legend>Filter</legend>
-<div><label for=task-status>Status</label><select id=task-status><option value="">any</option>${STATUSES.map((name) => html`<option>${name}</option>`)}</select></div>
+<div><label for=task-status>Status</label><select id=task-status><option value="">any</option>${TASK_STATUSES.map((name) => html`<option>${name}</option>`)}</select></div>
 <div><label for=tool>Tool</label><input id=tool autocomplete=off spellcheck=false></div>
 <div><label for=age>Created</label><select id=age><option value="">at any time</option>${AGES.map(([value, label]) => html`<option value="${value}">${label}</option>`)}</select></div>
 </fieldset>
@@ -183,8 +184,6 @@ export function renderTasks(page: PlaygroundPage): string {
 </main>`
   return render(page, 'Tasks – Mayfly playground', 'tasks', body)
 }
-
-const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled']
 
 /** Query parameters of the endpoint. */
 const AGES = [

@@ -5,6 +5,7 @@
  * with the key of the address that it prints: any user of the machine can read the page with its token.
  */
 import { timingSafeEqual } from 'node:crypto'
+import { type Action, FILTERS, METHODS } from '../../src/tasks/admin/actions.ts'
 import { ask, type OutsideAnswer, Refused } from './outgoing.ts'
 
 /** What `mayfly dev` knows about the task endpoint. */
@@ -22,11 +23,6 @@ export interface TaskTarget {
   readonly access: TaskAccess | undefined
 }
 
-const METHODS = { list: 'GET', show: 'GET', retry: 'POST', cancel: 'POST' } as const
-
-type Operation = keyof typeof METHODS
-
-const FILTERS = ['status', 'tool', 'olderThanMs', 'youngerThanMs', 'limit', 'after']
 /** What a header can hold. */
 const SECRET = /^[\x21-\x7e]{1,4096}$/
 const LIMITS = { timeoutMs: 30_000, maxBytes: 16_000_000 }
@@ -34,17 +30,26 @@ const LIMITS = { timeoutMs: 30_000, maxBytes: 16_000_000 }
 /** Sends what the page asks for, as JSON. Rejects with `Refused`. */
 export async function askForTasks(text: string, key: unknown, target: TaskTarget): Promise<OutsideAnswer> {
   const { server, headers, access } = target
-  const { operation, url, secret } = parseAsked(text, server)
+  const { action, url, secret } = parseAsked(text, server)
   const known = access !== undefined && isSame(access.key, key) ? access.secret : undefined
-  const bearer = secret ?? known
   const { authorization: _ofMcp, ...others } = headers
+  return sendAction(action, url, secret ?? known, others)
+}
+
+/** Sends an operation to a task endpoint. Rejects with `Refused`. */
+export function sendAction(
+  action: Action,
+  url: URL,
+  secret: string | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<OutsideAnswer> {
   const sent = {
-    ...others,
+    ...headers,
     accept: 'application/json',
     'accept-encoding': 'identity',
-    ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
   }
-  return ask(url, { method: METHODS[operation], headers: sent }, LIMITS)
+  return ask(url, { method: METHODS[action], headers: sent }, LIMITS)
 }
 
 /** In a time that does not reveal the key. */
@@ -54,7 +59,7 @@ export function isSame(key: string, given: unknown): boolean {
 }
 
 interface Asked {
-  readonly operation: Operation
+  readonly action: Action
   readonly url: URL
   readonly secret: string | undefined
 }
@@ -78,7 +83,7 @@ function parseAsked(text: string, server: URL): Asked {
     ([name, value]) => FILTERS.includes(name) && typeof value === 'string',
   )
   for (const [name, value] of filters) url.searchParams.set(name, value)
-  return { operation: operation as Operation, url, secret }
+  return { action: operation as Action, url, secret }
 }
 
 /** Below the server's origin, which decides who gets the secret. */

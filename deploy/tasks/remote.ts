@@ -2,12 +2,12 @@
 import { isLoopback } from '../../src/client/allowed-urls.ts'
 import { isA } from '../../src/definition/error-text.ts'
 import { isObject } from '../../src/definition/is-object.ts'
+import type { Action } from '../../src/tasks/admin/actions.ts'
 import type { TaskDetails, TaskListOptions, TaskOperations, TaskPage } from '../../src/tasks-admin.ts'
-import { ask, type OutsideAnswer, Refused } from '../playground/outgoing.ts'
+import { type OutsideAnswer, Refused } from '../playground/outgoing.ts'
+import { sendAction } from '../playground/task-requests.ts'
 import { CliError, UsageError } from '../terminal/cli-error.ts'
 import { type Asked, perform, type Told } from './request.ts'
-
-const LIMITS = { timeoutMs: 30_000, maxBytes: 16_000_000 }
 
 /** Throws `UsageError` for a URL over which others could read the secret. */
 export function parseEndpoint(text: string): URL {
@@ -24,25 +24,23 @@ export function parseEndpoint(text: string): URL {
 export async function askEndpoint(endpoint: URL, secret: string, asked: Asked): Promise<Told> {
   if (!/^[\x21-\x7e]+$/.test(secret))
     throw new CliError('MAYFLY_TASKS_SECRET is empty, or has characters that a header cannot hold')
-  const send = async (
-    method: string,
-    query: { readonly [name: string]: string },
+  const act = async (
+    action: Action,
+    value: string,
+    options: TaskListOptions = {},
   ): Promise<{ readonly [name: string]: unknown }> => {
     const url = new URL(endpoint)
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const headers = {
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      authorization: `Bearer ${secret}`,
-    }
-    const answer = await ask(url, { method, headers }, LIMITS).catch((error: unknown) => {
+    url.searchParams.set(action, value)
+    for (const [name, option] of Object.entries(options))
+      if (option !== undefined) url.searchParams.set(name, String(option))
+    const answer = await sendAction(action, url, secret).catch((error: unknown) => {
       throw isA(error, Refused) ? new CliError(error.message) : error
     })
     return bodyOf(answer, endpoint)
   }
   const operations: TaskOperations = {
     async list(options) {
-      const page = await send('GET', { list: '', ...toQuery(options) })
+      const page = await act('list', '', options)
       const { tasks, next } = page
       const isPage =
         Array.isArray(tasks) && tasks.every((task) => isObject(task) && typeof task.taskId === 'string')
@@ -50,28 +48,22 @@ export async function askEndpoint(endpoint: URL, secret: string, asked: Asked): 
       return page as unknown as TaskPage
     },
     async show(id) {
-      const details = await send('GET', { show: id })
+      const details = await act('show', id)
       if (typeof details.taskId !== 'string' || !Array.isArray(details.journal)) throw notAdmin(endpoint)
       return details as unknown as TaskDetails
     },
     async retry(id) {
-      const { taskId } = await send('POST', { retry: id })
+      const { taskId } = await act('retry', id)
       if (typeof taskId !== 'string') throw notAdmin(endpoint)
       return { taskId }
     },
     async cancel(id) {
-      const { cancelled } = await send('POST', { cancel: id })
+      const { cancelled } = await act('cancel', id)
       if (typeof cancelled !== 'boolean') throw notAdmin(endpoint)
       return { cancelled }
     },
   }
   return perform(asked, operations)
-}
-
-function toQuery(options: TaskListOptions = {}): { [name: string]: string } {
-  return Object.fromEntries(
-    Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
-  )
 }
 
 /** Throws `CliError`. */

@@ -3,7 +3,9 @@ import type { AuthInfo, ClientCapabilities, Era, Implementation } from '../defin
 import { EMPTY_JOURNAL, type Journal } from '../interaction/journal.ts'
 
 /** The statuses of the extension; the last three are final. */
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+export const TASK_STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const
+
+export type TaskStatus = (typeof TASK_STATUSES)[number]
 
 /** A question of a task, under the key that clients see. */
 export interface TaskQuestion {

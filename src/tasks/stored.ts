@@ -24,6 +24,11 @@ export function isExpired({ expiresAt }: Pick<StoredTask, 'expiresAt'>, now: num
   return expiresAt !== null && expiresAt <= now
 }
 
+/** False for strings that cannot be the `next` of a page of tasks. */
+export function isCursor(text: string): boolean {
+  return /^[\w-]{1,4096}$/.test(text)
+}
+
 /** The `after` of a list is not of this store. */
 export class CursorError extends TypeError {
   override readonly name = 'CursorError'

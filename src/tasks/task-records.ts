@@ -13,7 +13,7 @@ import { isTaskId } from './stored.ts'
 import { answered, cancelUnknown, createOnce, isStored, UNCONFIRMED_MS } from './unknown-writes.ts'
 
 /** Bytes of a task's id, which makes ids unguessable. */
-export const ID_BYTES = 24
+const ID_BYTES = 24
 
 /**
  * Bytes of a record that only bookkeeping may use: the lease and the counts of its runs. So what could be stored can always be taken, and
@@ -143,7 +143,7 @@ export function createTaskRecords(
       return stored?.server === server() ? undefined : stored?.server
     },
     async create(record, dueAt, { owner, maxOpen }, waitUntil) {
-      const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
+      const id = createTaskId()
       const kept = withLifetime(record, dueAt, Date.now())
       const task = { id, owner: await digest(owner), server: server(), version: 1, dueAt, record: kept }
       const offsetMs = await clock.sync()
@@ -204,6 +204,11 @@ export function createTaskRecords(
       if (await answered(store.replace(later))) await onDue(id, now + UNREADABLE_MS)
     },
   }
+}
+
+/** Unguessable. */
+export function createTaskId(): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
 }
 
 /** @throws UnreadableTaskError */

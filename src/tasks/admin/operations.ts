@@ -1,12 +1,11 @@
 /** What an operator does with the tasks of one server. */
-import { toBase64Url } from '../../definition/base64.ts'
 import { isA } from '../../definition/error-text.ts'
 import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
 import { cancelled } from '../changes.ts'
 import { isEnded, type Task, type TaskStatus } from '../record.ts'
 import type { TaskRuns } from '../runs.ts'
-import { CursorError } from '../stored.ts'
-import { ID_BYTES, UnreadableTaskError } from '../task-records.ts'
+import { CursorError, isCursor } from '../stored.ts'
+import { createTaskId, UnreadableTaskError } from '../task-records.ts'
 import { describeDetails, type TaskDetails } from './details.ts'
 import { TaskAdminError } from './refusal.ts'
 import { dueNow, taskAgain } from './retry.ts'
@@ -117,7 +116,7 @@ export function createOperations(runs: TaskRuns): TaskOperations {
 
   /** The failed task keeps the id of the new one before that exists, so that there is never a second one. */
   const again = async (task: Task): Promise<string> => {
-    const id = toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
+    const id = createTaskId()
     const named = await records.change(
       task.id,
       ({ record }) =>
@@ -200,7 +199,7 @@ export function checkList(options: TaskListOptions): void {
   refuseUnknown('list', options, LIST_OPTIONS)
   const { limit = DEFAULT_LIMIT, after } = options
   if (!Number.isInteger(limit)) throw new TypeError('"limit" of list must be a whole number.')
-  if (after !== undefined && !/^[\w-]{1,4096}$/.test(after)) throw new CursorError()
+  if (after !== undefined && !isCursor(after)) throw new CursorError()
 }
 
 function isListed(

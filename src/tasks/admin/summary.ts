@@ -51,7 +51,7 @@ export function summarizeStored(stored: StoredTask, { clock, toTask }: TaskRecor
 /** Whether the members of the record are there. */
 export function isReadable(task: Task): boolean {
   try {
-    return summarize(task).status !== undefined
+    return summarize(task, '').status !== undefined
   } catch {
     return false
   }

@@ -2,15 +2,9 @@
 import { isA, textOf } from '../../definition/error-text.ts'
 import { jsonAnswer } from '../../http/json-answer.ts'
 import { CursorError } from '../stored.ts'
+import { type Action, FILTERS, METHODS, NUMBERS, TEXTS } from './actions.ts'
 import { checkList, type TaskListOptions, type TaskOperations } from './operations.ts'
 import { type TaskAdminCode, TaskAdminError } from './refusal.ts'
-
-const METHODS = { list: 'GET', show: 'GET', retry: 'POST', cancel: 'POST' } as const
-
-type Action = keyof typeof METHODS
-
-const NUMBERS = ['olderThanMs', 'youngerThanMs', 'limit'] as const
-const TEXTS = ['status', 'tool', 'after'] as const
 
 const STATUS: { readonly [code in TaskAdminCode]: number } = {
   UNKNOWN_TASK: 404,
@@ -48,7 +42,7 @@ export async function answerAction(
 class QueryError extends Error {}
 
 async function act(action: Action, query: URLSearchParams, operations: TaskOperations): Promise<object> {
-  const known: readonly string[] = action === 'list' ? [action, ...NUMBERS, ...TEXTS] : [action]
+  const known: readonly string[] = action === 'list' ? [action, ...FILTERS] : [action]
   const names = [...query.keys()]
   const wrong = names.find((name, index) => !known.includes(name) || names.indexOf(name) !== index)
   if (wrong !== undefined)
