@@ -35,6 +35,7 @@ const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^npx mayfly(?:-mcp)? check \S+(?: --json \| jq .*)?$/, check],
   [/^npx mayfly deploy\b|^npm run deploy$/, deploy],
   [/^npx mayfly logs$/, askForLogs],
+  [/^npx mayfly tasks list$/, askForTasks],
   [/^npx mayfly registry$/, writeServerJson],
   [/^npx (?:wrangler|vercel|supabase|netlify|deno) /, toolIsThere],
   // Not npm's: AWS's tools, and a clone of this repository, whose tests these are.
@@ -169,6 +170,14 @@ async function askForLogs(command: string, { newcomer }: Visit): Promise<void> {
   const { code, stderr } = await newcomer.run(command)
   expect(code, stderr).toBe(1)
   expect(stderr).toMatch(/^mayfly: [^\n]*(?:not logged in|failed)[^\n]*$/m)
+}
+
+/** A new server has none, and that is said in one line. */
+async function askForTasks(command: string, { newcomer }: Visit): Promise<void> {
+  const { code, stderr } = await newcomer.run(command)
+  expect(code, stderr).toBe(1)
+  expect(stderr).toMatch(/^mayfly: [^\n]*has no "tasks"$/m)
+  expect(stderr).not.toMatch(/^\s+at /m)
 }
 
 /** Without the URL of a deployment, it says that it needs one. */
