@@ -11,7 +11,6 @@ export class Decisions {
   readonly order: string[]
   /** Whether a decision could be made differently in another run, and is not stored yet. */
   isUnsaved = false
-  /** The number of results that have reached the tool. */
   #handedOut = 0
   /** The number of results from earlier runs. */
   #recorded: number
@@ -29,6 +28,11 @@ export class Decisions {
     this.order = [...(order ?? [])]
     this.#recorded = this.order.length
     this.#onWait = onWait
+  }
+
+  /** The number of results that have reached the tool. */
+  get handedOut(): number {
+    return this.#handedOut
   }
 
   get #isReplaying(): boolean {

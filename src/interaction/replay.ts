@@ -72,7 +72,10 @@ export class Replay implements StepsCall {
   #isParked = false
   #isReturned = false
   readonly #keyOf = createQuestionKeys((work) => this.during(work))
-  readonly #running = new Set<string>()
+  /** The running steps, with the number of results that the tool had when each began. */
+  readonly #running = new Map<string, number>()
+  /** Called when no step runs any more. */
+  #onStepsEnd: (() => void) | undefined
   /** The number of running steps and validations. Their outcome belongs in the journal, so the call is not suspended before. */
   #busy = 0
   #phase: 'running' | 'ended' | 'answered' = 'running'
@@ -113,6 +116,22 @@ export class Replay implements StepsCall {
 
   isSuspended(): boolean {
     return this.isEnded || this.#open.length > 0 || this.#isParked
+  }
+
+  /** Whether a running step began after the last result reached the tool, so maybe because of it. */
+  get hasReacted(): boolean {
+    return [...this.#running.values()].includes(this.decisions.handedOut)
+  }
+
+  /** Resolves once the running steps have ended, or after `maxMs` milliseconds. */
+  stepsEnd(maxMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.max(0, maxMs))
+      this.#onStepsEnd = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   /** Undefined while the call runs. After it ended without an answer: a promise that never settles, or rejects with the signal's reason. */
@@ -207,11 +226,12 @@ export class Replay implements StepsCall {
 
   inStep<Value>(name: string, work: () => Promise<Value>): Promise<Value> {
     return this.during(async () => {
-      this.#running.add(name)
+      this.#running.set(name, this.decisions.handedOut)
       try {
         return await work()
       } finally {
         this.#running.delete(name)
+        if (this.#running.size === 0) this.#onStepsEnd?.()
         clearTimeout(this.#stepTimer)
         this.#stepTimer = undefined
       }
@@ -219,7 +239,7 @@ export class Replay implements StepsCall {
   }
 
   #insideStep(where: string): QuestionError {
-    const names = [...this.#running].map((name) => `"${name}"`).join(', ')
+    const names = [...this.#running.keys()].map((name) => `"${name}"`).join(', ')
     return new QuestionError(
       'INSIDE_STEP',
       `A question was asked ${where} the step ${names}. A step runs once, and a question ends the request: ask before or after the step.`,

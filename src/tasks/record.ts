@@ -85,6 +85,8 @@ export interface TaskRecord {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown } | undefined
   /** It ended, and still has all that another run would need. */
   readonly isWhole?: true | undefined
+  /** The number of decisions after which its tool ended, if those of steps beside it came later. */
+  readonly endedAfter?: number | undefined
   /** The task that tries this one again, and the one that this task tries again. */
   readonly retriedAs?: string | undefined
   readonly retryOf?: string | undefined

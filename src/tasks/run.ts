@@ -34,6 +34,9 @@ import { RunWriter } from './writer.ts'
 /** Time reserved for the last write of a run. */
 const RESERVE_MS = 1000
 
+/** Milliseconds that a failed tool waits for steps that still run. */
+const STEPS_MS = 60_000
+
 export class TaskRun implements ReplayHooks {
   readonly id: string
   readonly outcome: Promise<Outcome>
@@ -48,6 +51,8 @@ export class TaskRun implements ReplayHooks {
   #resolve!: (outcome: Outcome) => void
   #finish!: () => void
   #isOver = false
+  /** The tool has ended, and the task ends with it. */
+  #isEnding = false
   /** A call has; a task has when its `setup` is done. */
   #hasBegun: boolean
   #becoming: Promise<Task | undefined> | undefined
@@ -222,7 +227,7 @@ export class TaskRun implements ReplayHooks {
   }
 
   beforeStep(): Promise<void> | undefined {
-    if (this.#isOver) return neverSettles()
+    if (this.#isOver || this.#isEnding) return neverSettles()
     if (this.task === undefined) return undefined
     if (Date.now() > this.#deadline - RESERVE_MS) {
       this.#isLate = true
@@ -316,14 +321,32 @@ export class TaskRun implements ReplayHooks {
     )
   }
 
-  /** Never rejects. */
+  /**
+   * Steps that still run next to the one that failed have effects. A task that may be tried again records them before it ends; no other step
+   * begins. Never rejects.
+   */
   async #endAs(change: (record: TaskRecord) => TaskRecord): Promise<void> {
-    await this.#writer.end(change)
+    if (this.#isEnding) return
+    this.#isEnding = true
+    const { decisions, hasReacted } = this.#replay
+    const { handedOut } = decisions
+    if (this.#replay.isRunningStep && change(this.task!.record).isWhole) {
+      const leftMs = this.#deadline - RESERVE_MS - Date.now()
+      await this.#replay.stepsEnd(Math.min(leftMs, STEPS_MS))
+    }
+    const isAfter = decisions.order.length > handedOut && !hasReacted
+    await this.#writer.end((record) => {
+      const next = change(record)
+      return next.isWhole && isAfter ? { ...next, endedAfter: handedOut } : next
+    })
+    const isRunningStep = this.#replay.isRunningStep
     this.#close()
+    if (isRunningStep) this.#options.abort(() => new DOMException('The task has ended.', 'AbortError'))
   }
 
   /** The time is over while a step still runs: the step is abandoned, and starts again in the next run. */
   async #expire(): Promise<void> {
+    if (this.#isEnding) return
     if (!this.#hasBegun) return this.release()
     this.#isLate = true
     this.#replay?.end()

@@ -185,6 +185,18 @@ export const SCENARIOS: { readonly [name: string]: Scenario } = {
     either: ['refund', 'ship'],
     results: ['ship tell', 'refund tell'],
   },
+  'a step that fails beside another': {
+    task: 'required',
+    run: async (ctx, history) => {
+      const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+      const charge = ctx.step('charge', () => {
+        history.effect('charge')
+        return pause(10)
+      })
+      await Promise.all([charge, ctx.step('check', failing(history, 'check'))])
+    },
+    results: ['Error: No money.', 'No money.'],
+  },
   'a question with a time limit, answered late': {
     task: 'required',
     run: async (ctx, history) => {

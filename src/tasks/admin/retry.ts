@@ -75,34 +75,35 @@ export function taskAgain({ owner, server, id: retryOf, record }: Task, id: stri
 
 /**
  * The journal without the error that ended the task: that step runs again, that event is waited for again, that question is asked again. An
- * earlier error stays, since the tool may have gone on with it, for example to undo its steps: then it decides as before. The journal does not
- * tell that from steps beside each other. And what Mayfly ended, as after crashes, was busy with something else than the last error.
+ * earlier error stays, since the tool may have gone on with it, for example to undo its steps: then it decides as before. And what Mayfly ended, as after crashes, was busy with something else than the last error.
  *
  * @param now By the clock of the journal.
  */
-function withoutLastError({ journal, error }: TaskRecord, now: number): Journal {
+function withoutLastError({ journal, error, endedAfter }: TaskRecord, now: number): Journal {
   const order = [...(journal.order ?? [])]
+  const at = (endedAfter ?? order.length) - 1
   const steps = copy(journal.steps)
   const errors = copy(journal.errors ?? {})
   const refusals = copy(journal.refusals)
   const counts = new Map<string, number>()
   for (const decision of order) counts.set(decision, (counts.get(decision) ?? 0) + 1)
-  const last = error?.code === ErrorCode.internal ? undefined : order.at(-1)
+  const last = error?.code === ErrorCode.internal ? undefined : order[at]
   const [, kind, name = ''] = /^(step|event|answer) (.*)$/s.exec(last ?? '') ?? []
   if (kind === 'step') {
-    const count = counts.get(last!)! - 1
+    const count = order.slice(0, at).filter((decision) => decision === last).length
     if (own(errors, name)?.[count] !== undefined) {
-      counts.set(last!, count)
-      order.pop()
+      errors[name] = errors[name]!.filter((_, index) => index !== count)
+      counts.set(last!, counts.get(last!)! - 1)
+      order.splice(at, 1)
     }
   } else if (kind === 'event') {
     const [outcome] = (own(steps, WAITED + name) ?? []) as [(readonly unknown[])?]
     if (outcome?.length === 0) {
       delete steps[WAITED + name]
       delete steps[WAIT + name]
-      order.pop()
+      order.splice(at, 1)
     }
-  } else if (kind === 'answer' && (own(refusals, name)?.[0] ?? 0) >= MAX_REFUSALS) order.pop()
+  } else if (kind === 'answer' && (own(refusals, name)?.[0] ?? 0) >= MAX_REFUSALS) order.splice(at, 1)
   for (const name of Object.keys(errors))
     errors[name] = errors[name]!.slice(0, counts.get(`step ${name}`) ?? 0)
   // What the tool got last may not be recorded: nothing with an effect came after it.

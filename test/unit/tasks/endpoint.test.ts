@@ -109,6 +109,21 @@ test('a URL expires: 410 afterwards, and 401 if the time is changed; one of a ve
   expect(await post(`${url}?task=a&event=paid&signature=${old}`)).toBe(409)
 })
 
+test('an event of 64 levels is taken; a deeper one is refused, and its URL can still be used', async () => {
+  const { client, endpoint } = setUp()
+  const { taskId } = await client.call('job')
+  await client.settle()
+  const target = await endpoint.urlFor(taskId, 'paid')
+  const post = (levels: number) =>
+    endpoint.fetch(new Request(target, { method: 'POST', body: '['.repeat(levels) + ']'.repeat(levels) }))
+  for (const levels of [65, 10_000]) {
+    const refused = await post(levels)
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toEqual({ error: 'The body must be JSON, at most 64 levels deep.' })
+  }
+  expect((await post(64)).status).toBe(202)
+})
+
 test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
   'urlFor with ttlMs %d → a TypeError',
   async (ttlMs) => {
