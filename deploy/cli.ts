@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { isA } from '../src/definition/error-text.ts'
+import { nearest } from '../src/definition/unknown-option.ts'
 import { packageManifest } from './project/mayfly-package.ts'
 import { finish, listenForSignals } from './run/ending.ts'
 /** The `mayfly` command: picks the subcommand and turns failures into one line and an exit code. */
@@ -24,7 +25,7 @@ const HELP = `mayfly <command>
   registry [entry] write and validate the server.json for the MCP registry
   ingest <path>   load documents into a vector store, for mayfly-mcp/retrieval
 
-  -h, --help      show this help; mayfly <command> --help shows a command's options
+  -h, --help      show this help; mayfly help <command> shows a command's options
   -v, --version   show the version
 
 Exit codes: 0 success, 1 failure, 2 invalid command line, or no answer to mayfly check.
@@ -48,20 +49,41 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   ingest: async () => (await import('./commands/ingest.ts')).ingest,
 }
 
+/** What other tools call our commands. */
+const ELSEWHERE: { readonly [name: string]: string } = {
+  create: 'init',
+  new: 'init',
+  publish: 'deploy',
+  run: 'dev',
+  serve: 'dev',
+  start: 'dev',
+  test: 'check',
+}
+
 async function run([command, ...rest]: string[]): Promise<number> {
   if (command === '-v' || command === '--version') {
     process.stdout.write(`${packageManifest().version}\n`)
     return 0
   }
   if (command === undefined || ['-h', '--help', 'help'].includes(command)) {
+    const [about] = rest
+    if (about !== undefined && !about.startsWith('-')) return (await mainOf(about))(['--help'])
     process.stdout.write(HELP)
     return 0
   }
-  if (!Object.hasOwn(COMMANDS, command)) {
-    throw new UsageError(`there is no command "${printable(command)}": see mayfly --help`)
-  }
-  const main = await COMMANDS[command]!()
-  return main(rest)
+  return (await mainOf(command))(rest)
+}
+
+/** Throws `UsageError` for a command that does not exist. */
+function mainOf(command: string): ReturnType<(typeof COMMANDS)[string]> {
+  if (Object.hasOwn(COMMANDS, command)) return COMMANDS[command]!()
+  if (command.startsWith('-'))
+    throw new UsageError(`the command comes first, as in mayfly dev ${printable(command)}: see mayfly --help`)
+  const near = Object.hasOwn(ELSEWHERE, command)
+    ? ELSEWHERE[command]
+    : nearest(command, Object.keys(COMMANDS))
+  const remedy = near === undefined ? 'see' : `did you mean ${near}? See`
+  throw new UsageError(`there is no command "${printable(command)}": ${remedy} mayfly --help`)
 }
 
 listenForSignals()

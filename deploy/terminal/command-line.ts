@@ -2,6 +2,7 @@
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { textOf } from '../../src/definition/error-text.ts'
+import { nearest } from '../../src/definition/unknown-option.ts'
 import { printable, UsageError } from './cli-error.ts'
 
 type ParsedCommand<Options extends ParseArgsOptionsConfig> = ReturnType<
@@ -26,8 +27,14 @@ export function parseCommand<const Options extends ParseArgsOptionsConfig>(
   } catch (error) {
     // The first sentence of parseArgs' message says which option is wrong.
     const [reason] = textOf(error).split(/[.\n]/)
-    throw new UsageError(`${reason}: see mayfly ${command} --help`)
+    throw new UsageError(`${reason}: ${suggestion(reason, options)}ee mayfly ${command} --help`)
   }
+}
+
+function suggestion(reason = '', options: ParseArgsOptionsConfig): string {
+  const [, unknown] = /^Unknown option '--([\w-]+)'/.exec(reason) ?? []
+  const near = unknown === undefined ? undefined : nearest(unknown, Object.keys(options))
+  return near === undefined ? 's' : `did you mean --${near}? S`
 }
 
 /** The entry, if one is given. Throws `UsageError` for more than one. */

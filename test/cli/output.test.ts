@@ -82,6 +82,29 @@ test.concurrent.each(COMMANDS)('%s --help --nope → its help', (name) => {
   }
 })
 
+test.concurrent.each(COMMANDS)('help %s → the same as --help', (name) => {
+  const helped = ['help', '--help'].map((help) =>
+    spawnSync(process.execPath, [CLI, help, name], { encoding: 'utf8' }),
+  )
+  const own = spawnSync(process.execPath, [CLI, name, '--help'], { encoding: 'utf8' })
+  for (const { status, stdout } of helped) expect([status, stdout]).toEqual([0, own.stdout])
+})
+
+test.concurrent.each([
+  ['biuld', 'there is no command "biuld": did you mean build? See mayfly --help'],
+  ['help deev', 'there is no command "deev": did you mean dev? See mayfly --help'],
+  ['serve', 'there is no command "serve": did you mean dev? See mayfly --help'],
+  ['xyzzy', 'there is no command "xyzzy": see mayfly --help'],
+  ['--target node', 'the command comes first, as in mayfly dev --target: see mayfly --help'],
+  ['dev --traget node', "Unknown option '--traget': did you mean --target? See mayfly dev --help"],
+  ['build --ouput x', "Unknown option '--ouput': did you mean --out? See mayfly build --help"],
+])('%s → 2 and the command that was meant', (line, words) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...line.split(' ')], {
+    encoding: 'utf8',
+  })
+  expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: `mayfly: ${words}\n` })
+})
+
 describe('a report that cannot be written', () => {
   let url: string
   const server = createServer((_request, response) => response.writeHead(404).end())
