@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { BuildOptions, Metafile, Plugin } from 'esbuild'
+import type { BuildOptions, Message, Metafile, Plugin } from 'esbuild'
 import type { Artefact, Project } from '../contract/target.ts'
 import { noDefaultExport, noFetch } from '../project/entry.ts'
 import { buildErrors, isBuildFailure, loadEsbuild, refuseForeignInputs } from './bundler.ts'
@@ -28,6 +28,9 @@ export interface ServerBundle {
 /** For `platform: 'node'`: the bundle is an ES module, and may contain CommonJS that requires Node's own modules. */
 export const NODE_BANNER =
   "import { createRequire as mayflyCreateRequire } from 'node:module'; const require = mayflyCreateRequire(import.meta.url);"
+
+/** The user's server, as the platforms' modules import it. */
+const ENTRY = 'mayfly:entry'
 
 const OWN = createRequire(import.meta.url)
 
@@ -71,9 +74,9 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     }
   } catch (error) {
     if (!isBuildFailure(error)) throw error
-    if (error.errors.some(({ text }) => /No matching export in ".*" for import "default"/.test(text))) {
-      throw noDefaultExport(project.entry)
-    }
+    const isOfEntry = ({ text, location }: Message): boolean =>
+      location?.file === `mayfly:${ENTRY}` && /No matching export in ".*" for import "default"/.test(text)
+    if (error.errors.some(isOfEntry)) throw noDefaultExport(project.entry)
     throw buildErrors(error.errors)
   }
   const code = readFileSync(bundle.outfile)
@@ -136,7 +139,7 @@ function entryPlugin(entry: string): Plugin {
     setup(build) {
       build.onResolve({ filter: /^mayfly:(?:entry|exports)$/ }, ({ path }) => ({ path, namespace: 'mayfly' }))
       build.onLoad({ filter: /./, namespace: 'mayfly' }, ({ path }) => ({
-        contents: path === 'mayfly:entry' ? checkedEntry(entry) : `export * from ${JSON.stringify(entry)}`,
+        contents: path === ENTRY ? checkedEntry(entry) : `export * from ${JSON.stringify(entry)}`,
         resolveDir: dirname(entry),
       }))
       // A project that was not written with Mayfly may not have it installed. Its adapters are then resolved from this file.
@@ -145,10 +148,19 @@ function entryPlugin(entry: string): Plugin {
         async ({ path, kind, importer, resolveDir, pluginData }) => {
           if (pluginData === build) return undefined
           const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: build })
-          return found.errors.length === 0 ? found : { path: OWN.resolve(path) }
+          return found.errors.length === 0 ? found : (ownEntryPoint(path) ?? found)
         },
       )
     },
+  }
+}
+
+/** Undefined if Mayfly has no such entry point. */
+function ownEntryPoint(path: string): { readonly path: string } | undefined {
+  try {
+    return { path: OWN.resolve(path) }
+  } catch {
+    return undefined
   }
 }
 

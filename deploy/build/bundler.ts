@@ -10,6 +10,7 @@ import { packageFolder } from '../project/mayfly-package.ts'
 import { refuseForeignSources } from '../project/owner.ts'
 import { resolveTool } from '../project/project-tool.ts'
 import { CliError } from '../terminal/cli-error.ts'
+import { importRemedy } from './import-remedy.ts'
 
 /** Loads the project's esbuild, otherwise the one installed with Mayfly. Throws `CliError` if neither exists. */
 export async function loadEsbuild(cwd: string): Promise<typeof import('esbuild')> {
@@ -102,7 +103,7 @@ function isInstalled(file: string): boolean {
 
 /** One line per error: `src/server.ts:3:5: Expected ";" but found "x"`. */
 export function buildErrors(errors: readonly Message[]): CliError {
-  const lines = errors.map(({ location, text }) => `${place(location)}${text}${remedy(text)}`)
+  const lines = errors.map((error) => `${place(error.location)}${error.text}${importRemedy(error)}`)
   return new CliError(lines)
 }
 
@@ -132,12 +133,6 @@ export function requireDefaultExport(metafile: Metafile, entry: string): void {
   if (!outputs.some((output) => output.entryPoint && output.exports.includes('default'))) {
     throw noDefaultExport(entry)
   }
-}
-
-/** Hint for a missing package. */
-function remedy(text: string): string {
-  const [, name] = /^Could not resolve "((?:@[\w.-]+\/)?[\w-][\w.-]*)(?:\/[^"]*)?"/.exec(text) ?? []
-  return name === undefined || name.startsWith('node:') ? '' : `: if it is a package, run npm install ${name}`
 }
 
 function place(location: Message['location']): string {

@@ -6,6 +6,7 @@ const MANIFEST = 'mayfly-mcp/package.json'
 
 export interface PackageManifest {
   readonly version: string
+  readonly exports: { readonly [path: string]: unknown }
   readonly engines: { readonly node: string }
   readonly peerDependencies: { readonly [name: string]: string }
 }
