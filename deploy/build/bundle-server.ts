@@ -21,6 +21,8 @@ export interface ServerBundle {
   readonly external?: readonly string[]
   readonly plugins?: readonly Plugin[]
   readonly banner?: string
+  /** `linked` writes `<outfile>.map`. Neither has the text of the source files. Default: none. */
+  readonly sourceMap?: 'inline' | 'linked'
   /** Default `es2022`. */
   readonly target?: string
 }
@@ -58,6 +60,7 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     // Packages select their production code by this variable.
     define: { 'process.env.NODE_ENV': '"production"' },
     legalComments: 'none',
+    ...(bundle.sourceMap && { sourcemap: bundle.sourceMap, sourcesContent: false }),
     plugins: [
       ...(bundle.plugins ?? []),
       entryPlugin(project.entry),

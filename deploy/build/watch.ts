@@ -9,6 +9,8 @@ import { terminal } from '../terminal/terminal.ts'
 import { buildErrors, installedPackages, loadEsbuild } from './bundler.ts'
 
 export interface EntryWatch {
+  /** As if a file had changed. */
+  changed(): void
   dispose(): Promise<void>
 }
 
@@ -35,6 +37,11 @@ export async function watchEntry(
     } while (isStale && !isDisposed)
     running = undefined
   }
+  const changed = (): void => {
+    isStale = true
+    outdated.abort()
+    running ??= run()
+  }
   // The caller already made the first build.
   let reportFirst = (): void => {}
   const first = new Promise<void>((resolve) => {
@@ -51,9 +58,7 @@ export async function watchEntry(
         }
         if (isDisposed) return
         if (errors.length > 0) return report(buildErrors(errors))
-        isStale = true
-        outdated.abort()
-        running ??= run()
+        changed()
       })
     },
   }
@@ -74,6 +79,7 @@ export async function watchEntry(
   await first
   const forget = endEsbuildAfterDeath()
   return {
+    changed,
     dispose: async () => {
       forget()
       isDisposed = true

@@ -1,9 +1,9 @@
 /** Run as `describe.ts <bundle>`: loads a built server and prints its configuration as one line of JSON. */
 
-import { pathToFileURL } from 'node:url'
 import { textOf } from '../../src/definition/error-text.ts'
 import { serverWithin } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, Implementation } from '../../src/index.ts'
+import { importOrEnd } from '../run/load-reason.ts'
 import { type Found, serverIn } from './server-in.ts'
 
 /** What a server reports about itself and its configuration. */
@@ -30,9 +30,7 @@ export interface Description {
 
 type Described = Found & { getServerDetail?(): Pick<Identity, 'repository' | 'packages' | 'remotes'> }
 
-const { default: exported } = (await import(pathToFileURL(process.argv[2] ?? '').href)) as {
-  default: unknown
-}
+const { default: exported } = await importOrEnd(process.argv[2] ?? '')
 const server: Described | undefined = serverIn(exported)
 process.stdout.write(`\n${JSON.stringify(describe())}\n`)
 process.exit(0)

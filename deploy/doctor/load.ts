@@ -7,7 +7,7 @@ import { displayPath } from '../project/entry.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { Description } from './describe.ts'
-import { runLoaded, TooSlow } from './loaded.ts'
+import { LoadFailure, runLoaded, TooSlow } from './loaded.ts'
 
 /** `.ts` from source, `.js` from dist/. */
 const DESCRIBE = fileURLToPath(new URL(`./describe${extname(import.meta.url)}`, import.meta.url))
@@ -15,12 +15,15 @@ const DESCRIBE = fileURLToPath(new URL(`./describe${extname(import.meta.url)}`, 
 const MAIN = `export { default } from 'mayfly:entry'\n`
 
 /**
- * Refuses a server that cannot answer any request: throws a `CliError` that names the tool, resource or prompt and its error. A server that
- * does not load on Node may still work on its platform. Stops waiting when `signal` aborts.
+ * Refuses a server that cannot answer any request: throws a `CliError` that names the tool, resource or prompt and its error. With
+ * `mustLoad`, also one that throws while it loads, unless it may work on its own platform. Stops waiting when `signal` aborts.
  */
-export async function refuseFaulty(project: Project, signal?: AbortSignal): Promise<void> {
+export async function refuseFaulty(
+  project: Project,
+  { signal, mustLoad = false }: { signal?: AbortSignal; mustLoad?: boolean } = {},
+): Promise<void> {
   const { fault } = await describeServer(project, signal).catch((error): Partial<Description> => {
-    if (!isA(error, CliError)) throw error
+    if (!isA(error, CliError) || (mustLoad && isA(error, LoadFailure) && !error.isGuess)) throw error
     if (isA(error, TooSlow)) terminal.warn(error.message)
     return {}
   })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Plugin } from 'esbuild'
+import { memberOf } from '../../src/definition/error-text.ts'
 import { bundleServer, NODE_BANNER } from '../build/bundle-server.ts'
 import { refuseSecrets } from '../build/secret-search.ts'
 import { createTempFolder } from '../build/work-folder.ts'
@@ -12,7 +13,7 @@ import { displayPath } from '../project/entry.ts'
 import { readEnvFiles } from '../project/env-files.ts'
 import { unpublishable } from '../project/secrets.ts'
 import { startProcessGroup } from '../run/process-group.ts'
-import { CliError } from '../terminal/cli-error.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
 
 const TIMEOUT_MS = 15_000
 
@@ -39,6 +40,22 @@ export class TooSlow extends CliError {
     super(
       `${displayPath(entry)} does not load within ${timeoutMs / 1000} seconds: look for an endless loop or a pending await at the top level`,
     )
+  }
+}
+
+/** What other platforms have and Node, or an older Node, does not. */
+const PLATFORM_GLOBALS =
+  /^ReferenceError: (?:Deno|Bun|Netlify|EdgeRuntime|Supabase|caches|HTMLRewriter|WebSocket|WebSocketPair|awslambda|navigator) is not defined/
+
+/** A server that throws while it loads, or whose default export is no server. */
+export class LoadFailure extends CliError {
+  /** Whether it may load on its own platform. */
+  readonly isGuess: boolean
+
+  constructor(entry: string, reason: string, isGuessed: boolean) {
+    const [, own] = /^TypeError: (the default export of .* has no fetch function.*)$/.exec(reason) ?? []
+    super(printable(own ?? `${displayPath(entry)} cannot be loaded on Node: ${reason}`))
+    this.isGuess = isGuessed || PLATFORM_GLOBALS.test(reason)
   }
 }
 
@@ -96,7 +113,14 @@ export async function runLoaded<Result extends object>(
   let isGuessed = false
   try {
     const bundle = (...plugins: Plugin[]) =>
-      bundleServer(project, { main: loading.main, outfile, platform: 'node', banner: NODE_BANNER, plugins })
+      bundleServer(project, {
+        main: loading.main,
+        outfile,
+        platform: 'node',
+        banner: NODE_BANNER,
+        plugins,
+        sourceMap: 'inline',
+      })
     const standIn = workerdModules(() => {
       isGuessed = true
     })
@@ -105,10 +129,11 @@ export async function runLoaded<Result extends object>(
     refuseSecrets(folder, unpublishable(project))
     const { stdout, stderr, isLate } = await run(outfile, project, loading)
     const told = parse(stdout.trim().split('\n').at(-1) ?? '')
-    if (told !== undefined) return { told: told as Result, isGuessed }
+    const thrown = memberOf(told, 'loadError')
+    if (told !== undefined && thrown === undefined) return { told: told as Result, isGuessed }
     if (isLate) throw new TooSlow(project.entry, loading.timeoutMs ?? TIMEOUT_MS)
-    const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it exited'
-    throw new CliError(`${displayPath(project.entry)} cannot be loaded on Node: ${reason}`)
+    const reason = /^\w*(?:Error|TypeError): .+$/m.exec(stderr)?.[0] ?? 'it ended the process'
+    throw new LoadFailure(project.entry, typeof thrown === 'string' ? thrown : reason, isGuessed)
   } finally {
     dispose()
   }
@@ -120,7 +145,7 @@ async function run(
   project: Project,
   { script, args = [], timeoutMs = TIMEOUT_MS, signal }: Loading,
 ): Promise<{ stdout: string; stderr: string; isLate: boolean }> {
-  const { child, exited, kill } = startProcessGroup([script, file, ...args], {
+  const { child, exited, kill } = startProcessGroup(['--enable-source-maps', script, file, ...args], {
     cwd: project.cwd,
     env: { ...process.env, ...readEnvFiles(project).variables },
     stdio: ['ignore', 'pipe', 'pipe'],

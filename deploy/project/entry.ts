@@ -1,5 +1,5 @@
 /** Finds the server's file, with one-line errors if it is invalid. */
-import { realpathSync, statSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { refuseForeign, refusePlanted } from './owner.ts'
@@ -42,8 +42,14 @@ export function noDefaultExport(entry: string): CliError {
 
 export function noFetch(entry: string): CliError {
   return new CliError(
-    `the default export of ${displayPath(entry)} has no fetch function: make it export default new MCPServer({ ... }), or fromSdk(() => ...) for a server of an official SDK`,
+    `the default export of ${displayPath(entry)}${lineOfExport(entry)} has no fetch function: make it export default new MCPServer({ ... }), or fromSdk(() => ...) for a server of an official SDK`,
   )
+}
+
+function lineOfExport(entry: string): string {
+  const lines = readFileSync(entry, 'utf8').split('\n')
+  const at = lines.findIndex((line) => /^\s*export\s+default\b/.test(line))
+  return at < 0 ? '' : ` (line ${at + 1})`
 }
 
 /** As a user would type it. */

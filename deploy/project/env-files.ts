@@ -1,13 +1,21 @@
 /** The variables of a local server, from `.dev.vars`, `.env.local` and `.env`, the same on every target. */
 
+import { type FSWatcher, watch } from 'node:fs'
+import { isA } from '../../src/definition/error-text.ts'
 import type { Project } from '../contract/target.ts'
-import { printable } from '../terminal/cli-error.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { isReserved, readEnvFile } from './env-file.ts'
 import { projectFolders } from './project.ts'
 
 /** The first file with a variable wins, as with wrangler and dotenv. */
 const FILES = ['.dev.vars', '.env.local', '.env']
+
+/** An editor may write a file in several steps. */
+const SETTLE_MS = 50
+
+/** What `loadEnvFiles` put into the environment of this process. */
+let loaded: EnvFiles['variables'] = {}
 
 export interface EnvFiles {
   /** The files as a user would type them, in order of precedence. */
@@ -31,7 +39,7 @@ export function readEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): EnvFiles 
     terminal.warnOnce(`${line}, which is only taken from the environment: it is ignored`)
   const variables: { [name: string]: string } = Object.create(null)
   for (const { name, value } of kept) {
-    if (!isReserved(name) && !Object.hasOwn(process.env, name)) variables[name] ??= value
+    if (!isReserved(name) && !isSetElsewhere(name)) variables[name] ??= value
   }
   return {
     files: [...new Set(kept.map(({ from }) => from))],
@@ -43,9 +51,73 @@ export function readEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): EnvFiles 
   }
 }
 
+function isSetElsewhere(name: string): boolean {
+  return Object.hasOwn(process.env, name) && process.env[name] !== loaded[name]
+}
+
 /** Adds them to the environment of this process and its children, and prints on stderr which files were read. */
 export function loadEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): void {
   const { files, variables } = readEnvFiles(project)
-  Object.assign(process.env, variables)
+  replaceLoaded(variables)
   if (files.length > 0) terminal.note(`read ${files.join(', ')}`)
+}
+
+function replaceLoaded(variables: EnvFiles['variables']): void {
+  for (const name of Object.keys(loaded)) if (!isSetElsewhere(name)) delete process.env[name]
+  Object.assign(process.env, variables)
+  loaded = variables
+}
+
+/**
+ * Loads the files again after each change, one that is new or removed too, and calls `onChange` if a variable differs. A file that cannot
+ * be read is reported, and changes nothing.
+ */
+export function watchEnvFiles(
+  project: Pick<Project, 'cwd' | 'entry'>,
+  onChange: () => void,
+): { close(): void } {
+  let timer: NodeJS.Timeout | undefined
+  const look = (): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => reload(project) && onChange(), SETTLE_MS)
+  }
+  const watchers = projectFolders(project).flatMap((folder) => watchFolder(folder, look))
+  // They may have changed since they were read.
+  look()
+  return {
+    close: () => {
+      clearTimeout(timer)
+      for (const watcher of watchers) watcher.close()
+    },
+  }
+}
+
+function reload(project: Pick<Project, 'cwd' | 'entry'>): boolean {
+  try {
+    const { files, variables } = readEnvFiles(project)
+    if (toText(variables) === toText(loaded)) return false
+    replaceLoaded(variables)
+    terminal.note(files.length > 0 ? `read ${files.join(', ')} again` : 'no variables are left in files')
+    return true
+  } catch (error) {
+    if (!isA(error, CliError)) throw error
+    terminal.fail(error)
+    return false
+  }
+}
+
+function toText(variables: EnvFiles['variables']): string {
+  return JSON.stringify(Object.entries(variables).sort())
+}
+
+/** Empty if the system cannot watch it. */
+function watchFolder(folder: string, onFile: () => void): FSWatcher[] {
+  try {
+    const watcher = watch(folder, (_event, name) => {
+      if (name === null || FILES.includes(name)) onFile()
+    })
+    return [watcher.on('error', () => {})]
+  } catch {
+    return []
+  }
 }

@@ -56,6 +56,7 @@ export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput 
  * line.
  */
 export function loadError(output: string): string | undefined {
-  const line = /^(?:error: )?(?:Uncaught )?(?:\(in promise\) )?(\w*Error(?: \[\w+\])?: .+)$/m
+  const line =
+    /^(?:error: |cannot load the server: )?(?:Uncaught )?(?:\(in promise\) )?(\w*Error(?: \[\w+\])?: .+)$/m
   return line.exec(output)?.[1]
 }

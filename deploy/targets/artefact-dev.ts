@@ -6,6 +6,7 @@ import { watchEntry } from '../build/watch.ts'
 import { createWorkFolder } from '../build/work-folder.ts'
 import type { Launch, Project, RunningTarget, StartOptions, Target } from '../contract/target.ts'
 import { refuseFaulty } from '../doctor/load.ts'
+import { watchEnvFiles } from '../project/env-files.ts'
 import { projectName } from '../project/project.ts'
 import { type Front, startFront } from '../run/front.ts'
 import { type RunningLaunch, startLaunch } from '../run/launch.ts'
@@ -35,7 +36,7 @@ export function artefactDev(target: Runnable): Target['start'] {
     ])
     ready.catch(() => {})
     const watch = await watchEntry(entry, cwd, async (outdated) => {
-      const [outDir] = await Promise.all([nextBuild(), refuseFaulty(project, outdated)])
+      const [outDir] = await Promise.all([nextBuild(), refuseFaulty(project, { signal: outdated })])
       const next = await prepare(target, project, outDir)
       firstOutdated.abort()
       const server = await servers.replaceWith(next, outdated)
@@ -43,6 +44,7 @@ export function artefactDev(target: Runnable): Target['start'] {
       terminal.note('reloaded')
       server.failed.catch(reportEnd)
     })
+    const variables = watchEnvFiles(project, watch.changed)
     void Promise.all([started, ready]).then(
       ([server]) => server?.failed.catch(reportEnd),
       () => {},
@@ -57,6 +59,7 @@ export function artefactDev(target: Runnable): Target['start'] {
       // After a server ends by itself, the command waits: the next change may fix it.
       exited,
       stop: async () => {
+        variables.close()
         const stopped = servers.stop()
         await Promise.all([front.close(stopped), watch.dispose(), stopped])
         dispose()

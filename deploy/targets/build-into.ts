@@ -27,7 +27,7 @@ export async function buildInto(
   { secrets, remove }: BuildIntoOptions = {},
 ): Promise<Artefact> {
   const { cwd } = project
-  await refuseFaulty(project)
+  await refuseFaulty(project, { mustLoad: true })
   const out = openOutFolder({ out: outDir, cwd, sources: await sourceFiles(project) }, remove)
   try {
     const artefact = await buildChecked(target, project, out.staging, { sent: secrets, earlier: outDir })

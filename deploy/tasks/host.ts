@@ -2,12 +2,12 @@
  * Run as `host.ts <bundle> <what is asked>`: loads a built server and works on the store of its tasks. Prints one line of JSON. Runs no task:
  * this process ends at once.
  */
-import { pathToFileURL } from 'node:url'
 import { memberOf, textOf } from '../../src/definition/error-text.ts'
 import { serverWithin } from '../../src/http/mounted.ts'
 import type { TaskSupport } from '../../src/request/task-support.ts'
 import type { createTaskAdmin, ServerWithTasks } from '../../src/tasks-admin.ts'
 import { serverIn } from '../doctor/server-in.ts'
+import { importOrEnd } from '../run/load-reason.ts'
 import { type Asked, perform, type Told } from './request.ts'
 
 export interface HostAnswer extends Told {
@@ -22,7 +22,7 @@ interface Bundle {
 }
 
 const [, , file = '', text = ''] = process.argv
-const bundle = (await import(pathToFileURL(file).href)) as Bundle
+const bundle = (await importOrEnd(file)) as Bundle
 const answer = await answered(JSON.parse(text) as Asked)
 process.stdout.write(`\n${JSON.stringify(answer)}\n`, () => process.exit(0))
 

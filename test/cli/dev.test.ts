@@ -239,7 +239,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
   test.for(['{}', '42', 'null'])('a default export %s → one line: no fetch function', async (value) => {
     await using project = new Project()
     project.write('server.ts', `export default ${value}`)
-    expectOneLine(await run(project), 'server.ts has no fetch function')
+    expectOneLine(await run(project), 'server.ts (line 1) has no fetch function')
   })
 
   test('a syntax error → one line with its place', async () => {

@@ -239,7 +239,7 @@ describe('stopped halfway', { timeout: TIMEOUT_MS }, () => {
       const { project, code } = await stopHalfway(signal)
       await using _ = project
       expect(code).toBe(expected)
-      expect(namesIn(join(project.folder, 'out'))).toEqual(['.mayfly-build', 'server.mjs'])
+      expect(namesIn(join(project.folder, 'out'))).toEqual(['.mayfly-build', 'server.mjs', 'server.mjs.map'])
       expect(namesIn(project.folder)).toEqual(['node_modules', 'out', 'server.ts', 'started'])
     },
   )
@@ -247,7 +247,7 @@ describe('stopped halfway', { timeout: TIMEOUT_MS }, () => {
   test('SIGKILL → no process left, and the next build removes what was', async () => {
     const { project } = await stopHalfway('SIGKILL')
     await using _ = project
-    expect(namesIn(join(project.folder, 'out'))).toEqual(['.mayfly-build', 'server.mjs'])
+    expect(namesIn(join(project.folder, 'out'))).toEqual(['.mayfly-build', 'server.mjs', 'server.mjs.map'])
     expect(namesIn(project.folder)).toHaveLength(5)
 
     await build(project, ['--target', 'node', '--out', 'out'])

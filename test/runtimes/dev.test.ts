@@ -96,7 +96,7 @@ describe.for(names)('%s', { timeout: TIMEOUT_MS }, (target) => {
 
   test.for([
     ['export const server = 1', 'server.ts has no default export'],
-    ['export default {}', 'server.ts has no fetch function'],
+    ['export default {}', 'server.ts (line 1) has no fetch function'],
     ['export default {\n  fetch( }', 'server.ts:2:'],
     [`import 'not-installed'\n${server('1')}`, 'not-installed'],
     [`${server('1')}\nthrow new TypeError('tools.x needs a description')`, 'tools.x needs a description'],

@@ -2,10 +2,12 @@
 
 import type { RunningTarget, StartOptions } from '../../contract/target.ts'
 import { displayPath, noFetch } from '../../project/entry.ts'
+import { watchEnvFiles } from '../../project/env-files.ts'
 import { holdOutput } from '../../run/held-output.ts'
 import { untilAnswers } from '../../run/probe.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
 import { CliError, printable } from '../../terminal/cli-error.ts'
+import { terminal } from '../../terminal/terminal.ts'
 import { wranglerConfig } from './config.ts'
 import { checkWorkerEntry } from './entry-check.ts'
 import { devArgs, OFFLINE, wranglerBin } from './wrangler.ts'
@@ -19,12 +21,71 @@ const LOAD_FAILED = /service core:user:\S+: Uncaught (\w*Error: [^\p{Cc}]+)/u
 /** After these messages wrangler waits for a change; at startup it would wait silently. */
 const BUILD_FAILED = /Build failed with \d+ error/
 
-/** Wrangler itself watches, bundles and reloads. */
+interface Wrangler {
+  /** Resolves once the server answers. Rejects with `CliError`. */
+  readonly ready: RunningTarget['ready']
+  readonly exited: Promise<number>
+  stop(): Promise<void>
+}
+
+/** Wrangler itself watches, bundles and reloads. It reads variables only when it starts, so it is started again when they change. */
 export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions): Promise<RunningTarget> {
   const bin = wranglerBin(cwd)
   await checkWorkerEntry(entry, cwd)
   const config = wranglerConfig(cwd)
-  const args = [bin, 'dev', entry, ...config.args, ...devArgs(port, { cwd, entry })]
+  const args = (): string[] => [bin, 'dev', entry, ...config.args, ...devArgs(port, { cwd, entry })]
+  const start = (): Wrangler => startWrangler(args(), { entry, cwd, url: `http://127.0.0.1:${port}${path}` })
+  let reportExit = (_code: number): void => {}
+  const exited = new Promise<number>((resolve) => {
+    reportExit = resolve
+  })
+  let isStopped = false
+  let current: Wrangler | undefined
+  const follow = (wrangler: Wrangler): Wrangler => {
+    current = wrangler
+    void wrangler.exited.then((code) => wrangler === current && reportExit(code))
+    return wrangler
+  }
+  const startAgain = async (): Promise<void> => {
+    const previous = current
+    current = undefined
+    await previous?.stop()
+    if (isStopped) return
+    await follow(start()).ready
+    terminal.note('reloaded')
+  }
+  const { ready } = follow(start())
+  let restarts = Promise.resolve()
+  let variables: { close(): void } | undefined
+  void ready.then(
+    () => {
+      if (isStopped) return
+      variables = watchEnvFiles({ cwd, entry }, () => {
+        restarts = restarts.then(startAgain).catch((error) => {
+          if (!isStopped) terminal.fail(error)
+        })
+      })
+    },
+    () => {},
+  )
+  return {
+    path,
+    ready,
+    exited,
+    stop: async () => {
+      isStopped = true
+      variables?.close()
+      await current?.stop()
+      await restarts
+      config.dispose()
+    },
+  }
+}
+
+function startWrangler(
+  args: string[],
+  { entry, cwd, url }: { readonly entry: string; readonly cwd: string; readonly url: string },
+): Wrangler {
   const env = { ...process.env, ...OFFLINE }
   const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = holdOutput(group.child)
@@ -53,20 +114,19 @@ export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions
       )
     }),
   ])
-  const answers = untilAnswers(`http://127.0.0.1:${port}${path}`, ended.signal)
+  const answers = untilAnswers(url, ended.signal)
   const ready = Promise.race([answers, failed]).finally(() => {
     ended.abort()
     output.release()
   })
+  ready.catch(() => {})
   return {
-    path,
     ready,
     exited: group.exited,
     stop: async () => {
       ended.abort()
       output.discard()
       await group.stop()
-      config.dispose()
     },
   }
 }

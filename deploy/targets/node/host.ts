@@ -1,10 +1,9 @@
 /** Run by `mayfly dev`: `host.ts <bundle> <entry>` serves a server on `PORT` of 127.0.0.1 until a signal ends it. */
 
-import { relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type FetchServer, serve } from '../../../adapters/node.ts'
-import { isA, memberOf, stackOf, textOf } from '../../../src/definition/error-text.ts'
 import { noFetch } from '../../project/entry.ts'
+import { loadReason } from '../../run/load-reason.ts'
 
 // Makes stack traces refer to the user's own files.
 process.setSourceMapsEnabled(true)
@@ -21,7 +20,7 @@ async function load(): Promise<FetchServer> {
     if (isFetchServer(server)) return server
     return end(`TypeError: ${noFetch(entry).message}`)
   } catch (error) {
-    return end(isA(error, Error) ? reasonOf(error) : `Error: ${textOf(error)}`)
+    return end(loadReason(error))
   }
 }
 
@@ -32,15 +31,4 @@ function end(reason: string): never {
 
 function isFetchServer(value: unknown): value is FetchServer {
   return typeof value === 'object' && value !== null && 'fetch' in value && typeof value.fetch === 'function'
-}
-
-function reasonOf(error: Error): string {
-  const name = String(memberOf(error, 'name'))
-  const place = (stackOf(error) ?? '')
-    .split('\n')
-    .map((line) => / \(?(?:file:\/\/)?(\/[^()]+:\d+:\d+)\)?$/.exec(line)?.[1])
-    .find((path) => path?.startsWith(process.cwd()) && !path.includes('/node_modules/'))
-  // loadError() of held-output.ts recognizes the line by that word.
-  const kind = /^\w*Error$/.test(name) ? name : `Error: ${name}`
-  return `${kind}: ${textOf(error).split('\n')[0]}${place === undefined ? '' : ` (${relative(process.cwd(), place)})`}`
 }

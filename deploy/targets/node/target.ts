@@ -6,10 +6,12 @@ import { resolveTool } from '../../project/project-tool.ts'
 import { END_WITH_SCRIPT, ownMachine } from '../self-hosted.ts'
 import { containerFiles } from './container.ts'
 import { startDev } from './dev.ts'
+import { LOAD_BANNER, LOADED } from './load-banner.ts'
 
 const MAIN = `import server from 'mayfly:entry'
 import { serve } from 'mayfly-mcp/node'
 
+${LOADED}
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
 const running = await serve(server, { hostname, port: Number(port) }).catch(({ code, message }) => {
   console.error(\`cannot listen on HOST \${hostname}, PORT \${port} (\${code ?? message})\${code === 'EADDRINUSE' ? ': is the port in use?' : ''}\`)
@@ -29,7 +31,13 @@ export const node: Target = {
   build: async (project, outDir) => {
     const main = 'server.mjs'
     const outfile = join(outDir, main)
-    const size = await bundleServer(project, { main: MAIN, outfile, platform: 'node', banner: NODE_BANNER })
+    const size = await bundleServer(project, {
+      main: MAIN,
+      outfile,
+      platform: 'node',
+      banner: NODE_BANNER + LOAD_BANNER,
+      sourceMap: 'linked',
+    })
     return { main, size, limits: [] }
   },
   preview: (outDir, { port }) => ({

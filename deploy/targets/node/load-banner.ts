@@ -1,0 +1,28 @@
+/**
+ * Code at the top of a built server for Node: what is thrown and not caught is one line with its place, and the stack once the server is
+ * loaded. Node itself would first print the line of minified code, 80 KB, in which a pipe may lose the message.
+ */
+
+/** Needs the `require` of `NODE_BANNER`. A handler of the user's own takes over. */
+export const LOAD_BANNER: string = [
+  `let mayflyIsLoaded=false;`,
+  `const mayflyUncaught=(error)=>{`,
+  `if(process.listenerCount('uncaughtException')>1)return;`,
+  `const {readFileSync,writeSync}=require('node:fs');`,
+  `let text='an error without a text',stack='',place='';`,
+  `try{const isError=error instanceof Error;`,
+  `text=(isError?error.name+': '+error.message:'Error: '+String(error)).replace(/\\s+/g,' ').slice(0,500);`,
+  `if(mayflyIsLoaded&&isError)stack=String(error.stack)+'\\n'}catch{}`,
+  `try{`,
+  `const map=new (require('node:module').SourceMap)(JSON.parse(readFileSync(new URL(import.meta.url+'.map'),'utf8')));`,
+  `const frames=[...String(error.stack).matchAll(/\\.mjs:(\\d+):(\\d+)/g)].map(([,row,column])=>map.findEntry(row-1,column-1)).filter((entry)=>entry.originalSource);`,
+  `const {originalSource,originalLine,originalColumn}=frames.find((entry)=>!/node_modules|^mayfly:/.test(entry.originalSource))??frames[0];`,
+  `place=' ('+originalSource.replace(/^(?:\\.\\.\\/)+/,'')+':'+(originalLine+1)+':'+(originalColumn+1)+')'`,
+  `}catch{}`,
+  `try{writeSync(2,(mayflyIsLoaded?'uncaught ':'cannot load the server: ')+text+place+'\\n'+stack)}catch{}`,
+  `process.exit(1)};`,
+  `process.on('uncaughtException',mayflyUncaught);`,
+].join('')
+
+/** The first statement after all imports. */
+export const LOADED = 'mayflyIsLoaded = true\n'
