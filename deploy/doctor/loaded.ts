@@ -47,7 +47,7 @@ export class TooSlow extends CliError {
 const PLATFORM_GLOBALS =
   /^ReferenceError: (?:Deno|Bun|Netlify|EdgeRuntime|Supabase|caches|HTMLRewriter|WebSocket|WebSocketPair|awslambda|navigator) is not defined/
 
-/** A server that throws while it loads, or whose default export is no server. */
+/** A server that throws while it loads, or whose default export is not a server. */
 export class LoadFailure extends CliError {
   /** Whether it may load on its own platform. */
   readonly isGuess: boolean
