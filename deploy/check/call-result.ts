@@ -1,10 +1,15 @@
 /** Checks the result of a tool that the user names: whether clients pass its data to the model twice. */
+import { isA } from '../../src/definition/error-text.ts'
 import { isObject } from '../../src/definition/is-object.ts'
+import { UsageError } from '../terminal/cli-error.ts'
 import type { Endpoint } from './endpoint.ts'
+import { isAdvertised } from './lists.ts'
 import type { JsonObject } from './messages.ts'
-import { hint, type Outcome, skipped, works, wrong } from './outcome.ts'
+import { hint, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
+import { readPages, TOOLS } from './pages.ts'
 import { describe, type Reply } from './reply.ts'
-import { quote } from './safe-text.ts'
+import { quote, toSafeText } from './safe-text.ts'
+import { createHide, secretsIn } from './secrets.ts'
 
 export interface ToolCall {
   readonly name: string
@@ -14,9 +19,34 @@ export interface ToolCall {
 /** About 250 tokens, which may be repeated. */
 const SHORT_CHARACTERS = 1000
 const CHARACTERS_A_TOKEN = 4
+/** How many tools an error names. */
+const MAX_NAMED = 10
 
 /** The error of a tool that needs a client capability: `check` declares none. */
 const MISSING_CAPABILITY = -32021
+
+/**
+ * Throws `UsageError` for a tool that the server does not list: that is a mistake in the command, and no fault of the server. A server
+ * whose list cannot be read is asked for the tool.
+ */
+export async function refuseUnlisted(endpoint: Endpoint, { name }: ToolCall): Promise<void> {
+  const { isModern, isLegacy } = endpoint.contact
+  if ((!isModern && !isLegacy) || !isAdvertised(endpoint, endpoint.era, TOOLS.capability)) return
+  const pages = await readPages(endpoint, endpoint.era, TOOLS).catch((error: unknown) => {
+    if (isA(error, Stop)) return undefined
+    throw error
+  })
+  const names = pages?.items.map((tool) => String(tool.name)) ?? []
+  if (pages === undefined || pages.fault !== undefined || names.includes(name)) return
+  const show = (text: string): string => toSafeText(text, createHide(secretsIn(endpoint.wire.options)))
+  const others = names.slice(0, MAX_NAMED).map(quote).join(', ')
+  const more = names.length > MAX_NAMED ? ` or one of ${names.length - MAX_NAMED} more` : ''
+  throw new UsageError(
+    show(
+      `this server lists no tool ${quote(name)}: pass --call with ${others || 'a tool that it lists'}${more}`,
+    ),
+  )
+}
 
 export async function judgeResult(endpoint: Endpoint, call: ToolCall): Promise<Outcome> {
   const params = { name: call.name, arguments: call.arguments }

@@ -79,7 +79,7 @@ const unbuffered: Probe = {
   async run(endpoint) {
     const { asked } = await listenQuietly(endpoint)
     const { headers } = asked.answer
-    if (!isStream(headers)) return works('no stream')
+    if (!isStream(headers)) return skipped('no stream')
     return headers.get('x-accel-buffering')?.toLowerCase() === 'no'
       ? works('X-Accel-Buffering: no')
       : degrades(

@@ -11,7 +11,14 @@ export type Verdict = 'works' | 'hint' | 'degrades' | 'wrong' | 'skipped'
 export type Measured = { readonly [name: string]: number }
 
 export type Outcome =
-  | { readonly verdict: 'works' | 'skipped'; readonly detail: string; readonly measured?: Measured }
+  | { readonly verdict: 'works'; readonly detail: string; readonly measured?: Measured }
+  | {
+      readonly verdict: 'skipped'
+      readonly detail: string
+      /** Of a check that applies but was not made: how to make it. */
+      readonly toTry?: string
+      readonly measured?: Measured
+    }
   | {
       readonly verdict: 'hint' | 'degrades' | 'wrong'
       readonly detail: string
@@ -22,6 +29,8 @@ export type Outcome =
 
 export const works = (detail: string): Outcome => ({ verdict: 'works', detail })
 export const skipped = (detail: string): Outcome => ({ verdict: 'skipped', detail })
+/** Skipped although it applies, so nothing is known: what a client would do cannot be told. */
+export const untried = (detail: string, toTry: string): Outcome => ({ verdict: 'skipped', detail, toTry })
 export const hint = (detail: string, fix: string): Outcome => ({ verdict: 'hint', detail, fix })
 export const degrades = (detail: string, fix: string): Outcome => ({ verdict: 'degrades', detail, fix })
 export const wrong = (detail: string, fix: string): Outcome => ({ verdict: 'wrong', detail, fix })
@@ -29,7 +38,8 @@ export const wrong = (detail: string, fix: string): Outcome => ({ verdict: 'wron
 /** The same, with strings that are safe to print. */
 export function showOutcome(outcome: Outcome, show: (text: string) => string): Outcome {
   const detail = show(outcome.detail)
-  return 'fix' in outcome ? { ...outcome, detail, fix: show(outcome.fix) } : { ...outcome, detail }
+  if ('fix' in outcome) return { ...outcome, detail, fix: show(outcome.fix) }
+  return 'toTry' in outcome ? { ...outcome, detail, toTry: show(outcome.toTry) } : { ...outcome, detail }
 }
 
 /** Thrown if no probe can continue: the server is silent, requires a token, or limits the rate. */

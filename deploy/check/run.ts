@@ -2,7 +2,7 @@
 
 import { isA } from '../../src/definition/error-text.ts'
 import { isLocalHost } from './addresses.ts'
-import type { ToolCall } from './call-result.ts'
+import { refuseUnlisted, type ToolCall } from './call-result.ts'
 import { type Contact, makeContact, serverInfo } from './contact.ts'
 import { FOREIGN_PAGE } from './cors.ts'
 import { Endpoint } from './endpoint.ts'
@@ -41,7 +41,7 @@ export function defaultDeadlineMs(timeoutMs: number): number {
   return Math.max(MIN_DEADLINE_MS, 6 * timeoutMs)
 }
 
-/** Throws `NothingAnswers`. Closes everything that it opened on the server before it returns. */
+/** Throws `NothingAnswers`, and `UsageError` for a `call` of a tool that is not listed. Closes everything that it opened on the server before it returns. */
 export async function runProbes(options: CheckOptions): Promise<Report> {
   const { url, origin, timeoutMs, deadlineMs = defaultDeadlineMs(timeoutMs) } = options
   const wire = new Wire({ ...options, deadlineMs })
@@ -50,7 +50,7 @@ export async function runProbes(options: CheckOptions): Promise<Report> {
   const page = isLocalHost(url.hostname) ? 'http://localhost:6274' : FOREIGN_PAGE
   const endpoint = new Endpoint(wire, contact, origin ?? page)
   const topics = isMcp(contact) ? topicsFor(options.call) : [answersMcp]
-  const outcomes = await runTopics(topics, endpoint)
+  const outcomes = await runTopics(topics, endpoint, options.call)
   return toReport(options, contact, topics, outcomes)
 }
 
@@ -66,7 +66,11 @@ export async function reportOnly(topic: Topic, endpoint: Endpoint): Promise<Repo
   return toReport(wire.options, contact, [topic], outcomes)
 }
 
-async function runTopics(topics: readonly Topic[], endpoint: Endpoint): Promise<Map<Probe, Outcome>> {
+async function runTopics(
+  topics: readonly Topic[],
+  endpoint: Endpoint,
+  call: ToolCall | undefined,
+): Promise<Map<Probe, Outcome>> {
   const outcomes = new Map<Probe, Outcome>()
   const probesThat = (runs: Topic['runs']): Probe[] =>
     topics.filter((topic) => topic.runs === runs).flatMap(({ probes }) => probes)
@@ -77,6 +81,7 @@ async function runTopics(topics: readonly Topic[], endpoint: Endpoint): Promise<
     }
   }
   try {
+    if (call !== undefined) await refuseUnlisted(endpoint, call)
     await Promise.all(Array.from({ length: AT_ONCE }, work))
     for (const probe of probesThat('alone')) outcomes.set(probe, await run(probe, endpoint))
   } finally {

@@ -2,7 +2,7 @@
 import { isA } from '../../src/definition/error-text.ts'
 import type { Answer } from './http.ts'
 import { modernMessage } from './messages.ts'
-import { degrades, type Outcome, skipped, works, wrong } from './outcome.ts'
+import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import { describe } from './reply.ts'
 import { cite, quote } from './safe-text.ts'
@@ -47,8 +47,8 @@ const plain: Probe = {
     const answer = wire.send({ ...sending, isEnough: () => true })
     return judgePlain(
       await answer.catch((error: unknown) => {
-        if (isA(error, NoAnswerStop)) return undefined
-        throw error
+        if (isA(error, NoAnswerStop) && error.why !== 'address refused') return undefined
+        throw isA(error, NoAnswerStop) ? new Stop(skipped(`not requested: ${error.reason}`)) : error
       }),
     )
   },

@@ -9,20 +9,25 @@ export function renderWalks(walks: readonly Walk[], url: string, isColoured: boo
   const blocks = walks.map((walk) => block(walk, width, style))
   const connecting = walks.filter(({ wouldConnect }) => wouldConnect === true).length
   const unknown = walks.filter(({ wouldConnect }) => wouldConnect === undefined).length
-  const untold = unknown === 0 ? '' : `, ${unknown} cannot be checked from here`
+  const untold = unknown === 0 ? '' : `, ${unknown} cannot be told`
   const counts = summary(toCounts(walks.flatMap(({ steps }) => steps)))
   const said = `${connecting} of ${walks.length} ${walks.length === 1 ? 'client' : 'clients'} would connect${untold}: ${counts}`
   return `${url}\n\n${blocks.join('\n')}\n${said}\n`
 }
 
 function block({ name, steps, stopsAt }: Walk, width: number, style: Style): string {
-  const end = stopsAt === undefined ? '' : `, stops: ${steps.find(({ id }) => id === stopsAt)?.title}`
-  return [`${style('bold', name)}${end}`, ...steps.map((step) => row(step, width, style)), ''].join('\n')
+  const untried = steps.find((step) => 'toTry' in step)
+  const stop = steps.find(({ id }) => id === stopsAt)
+  const end = stop === undefined ? untried && `, cannot be told: ${untried.title}` : `, stops: ${stop.title}`
+  return [`${style('bold', name)}${end ?? ''}`, ...steps.map((step) => row(step, width, style)), ''].join(
+    '\n',
+  )
 }
 
 function row(step: WalkedStep, width: number, style: Style): string {
   const line = `  ${verdictOf(step, style)}  ${step.title.padEnd(width)}  ${detailOf(step, style)}`
   const [source] = step.sources
+  if ('toTry' in step) return `${line}\n${' '.repeat(12)}${style('bold', 'to try it')}: ${step.toTry}`
   return 'fix' in step
     ? `${line}\n${fixOf(step, style)}\n${' '.repeat(12)}${style('gray', `source: ${source?.url}, ${source?.date}`)}`
     : line

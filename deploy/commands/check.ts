@@ -35,7 +35,8 @@ Calls no tool unless --call names one, and changes nothing, except for the regis
 verdict: works, degrades (clients work, but lose a feature), wrong (with what to do about it), hint (allowed, but some
 clients or models have problems with it), or skipped.
 
-Exit codes: 0 nothing is wrong, 1 something is wrong or a client would stop, 2 invalid command line, or no answer at the URL.
+Exit codes: 0 nothing is wrong, 1 something is wrong or a client would stop, 2 invalid command line, an unlisted
+tool for --call, or no answer at the URL. A client of --as whose steps could not all be tried "cannot be told".
 
   mayfly check https://example.com/mcp
   mayfly check https://example.com/mcp --bearer-env TOKEN --json

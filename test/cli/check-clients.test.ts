@@ -158,7 +158,7 @@ test('behind a gateway that serves the function’s path alone, the challenge le
   const { code, stdout } = await runCheck(args, trustingTestCertificate())
 
   expect(stdout).toMatch(
-    /\n2 of 4 clients would connect, 2 cannot be checked from here: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n$/,
+    /\n0 of 4 clients would connect, 4 cannot be told: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n$/,
   )
   expect(code).toBe(0)
 })
@@ -194,7 +194,9 @@ describe('as a command', () => {
     expect(stdout).toMatch(
       / {2}wrong {5}finds PKCE.*\[claude\.pkce\]\n {12}fix: support PKCE.*\n {12}source: https:.*, 2026-08-06\n {2}skipped {3}registers +not reached\n/,
     )
-    expect(stdout).toMatch(/\n2 of 4 clients would connect: \d+ work, 1 degrade, 2 wrong, \d+ skipped\n$/)
+    expect(stdout).toMatch(
+      /\n0 of 4 clients would connect, 2 cannot be told: \d+ work, 1 degrade, 2 wrong, \d+ skipped\n$/,
+    )
   })
 
   test('--json prints one document of the documented shape', async () => {
@@ -310,12 +312,12 @@ describe('as a command', () => {
 
   test('--as may be repeated, and what cannot be told from here is not counted as connecting', async () => {
     await using running = await connectingServer()
-    const args = [running.url.href, '--as', 'cursor', '--as', 'claude']
+    const args = [running.url.href, '--as', 'cursor', '--as', 'claude', '--bearer', 'the-token']
     const { code, stdout } = await runCheck(args)
     const json = JSON.parse((await runCheck([...args, '--json'])).stdout)
 
     expect(code).toBe(0)
-    expect(stdout).toMatch(/\n1 of 2 clients would connect, 1 cannot be checked from here: /)
+    expect(stdout).toMatch(/\n1 of 2 clients would connect, 1 cannot be told: /)
     expect(json.clients).toMatchObject([
       { client: 'claude', stopsAt: null, wouldConnect: null },
       { client: 'cursor', stopsAt: null, wouldConnect: true },
@@ -419,8 +421,54 @@ test('an issuer and an endpoint of registration on this machine, on another port
     server: { registration_endpoint: other.url.href },
   })
 
+  for (const { url } of [issuerElsewhere, registrationElsewhere]) {
+    const [walked] = await walk(url, 'vscode', 'the-token')
+    expect(walked).toMatchObject({ stopsAt: undefined, wouldConnect: undefined })
+  }
   expect(findings(await walk(issuerElsewhere.url, 'claude'))).toEqual([])
   expect(findings(await walk(registrationElsewhere.url, 'claude'))).toEqual([])
+})
+
+describe('what was not tried cannot be told, and the report says how to try it', () => {
+  test('an issuer that is not asked', async () => {
+    await using running = await connectingServer({
+      resource: { authorization_servers: ['http://127.0.0.1:9/'] },
+    })
+    const { code, stdout } = await runCheck([running.url.href, '--as', 'vscode', '--bearer', 'the-token'])
+
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^VS Code, cannot be told: reads the authorization server metadata$/m)
+    expect(stdout).toMatch(
+      / {2}skipped {3}reads the auth.*\n {12}to try it: check the deployed server, whose authorization server is at an https URL\n/,
+    )
+    expect(stdout).toMatch(/\n0 of 1 client would connect, 1 cannot be told: /)
+  })
+
+  test.for<readonly [string, readonly string[], string]>([
+    ['the list of tools, without a token', [], 'to try it: pass one with --bearer-env'],
+    ['the list of tools, with another token', ['--bearer', 'wrong'], 'to try it: pass a token that is not'],
+    ['a registration', ['--bearer', 'the-token', '--no-register'], 'to try it: leave out --no-register'],
+  ])('%s', async ([, args, said]) => {
+    await using running = await connectingServer()
+    const { stdout } = await runCheck([running.url.href, '--as', 'vscode', ...args])
+
+    expect(stdout).toContain('0 of 1 client would connect, 1 cannot be told: ')
+    expect(stdout).toContain(said)
+  })
+
+  test('a registration at a server that limits the rate', async () => {
+    await using running = await connectingServer({ register: () => new Response(null, { status: 429 }) })
+    const [walked] = await walk(running.url, 'vscode', 'the-token')
+
+    expect(walked).toMatchObject({ stopsAt: undefined, wouldConnect: undefined })
+  })
+
+  test('each step was tried: it would connect', async () => {
+    await using running = await connectingServer()
+    const [walked] = await walk(running.url, 'vscode', 'the-token')
+
+    expect(walked?.wouldConnect).toBe(true)
+  })
 })
 
 test('metadata that a server names on a private address is not fetched', async () => {

@@ -121,13 +121,35 @@ test.for([
     /\n {2}skipped {3}a result [^\n]+ "confirm": the tool asks its user, which check cannot do\n/,
   ],
   ['summarize', 0, /\n {2}skipped {3}a result [^\n]+ "summarize": the tool needs a client capability/],
-  ['nothing', 1, /\n {2}wrong {5}a result [^\n]+ "nothing": HTTP 200, -32602 /],
 ] as const)('--call %s → exit code %d', async ([tool, exitCode, said]) => {
   await using running = await mayfly({ tools: asking })
   const { code, stdout } = await runCheck([running.url.href, '--call', tool])
 
   expect(stdout).toMatch(said)
   expect(code).toBe(exitCode)
+})
+
+test('--call of a tool that the server does not list is a mistake in the command, and no fault of the server', async () => {
+  await using running = await mayfly({ tools: asking })
+  const { code, stdout, stderr } = await runCheck([running.url.href, '--call', 'nope'])
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(
+    /^mayfly: this server lists no tool "nope": pass --call with "confirm", "summarize"\n/,
+  )
+})
+
+test('--call of a tool that the server does not list is called where the list cannot be read', async () => {
+  const change: Breakage = async (request, next) => {
+    const { method } = (await request
+      .clone()
+      .json()
+      .catch(() => ({}))) as { method?: string }
+    return method === 'tools/list' ? new Response('', { status: 500 }) : await next()
+  }
+  await using running = await broken(change)
+
+  expect((await runCheck([running.url.href, '--call', 'nope'])).stdout).toContain('"nope": HTTP 200, -32602')
 })
 
 test('--call of a tool that returns its question unasked is skipped', async () => {

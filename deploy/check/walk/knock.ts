@@ -4,7 +4,7 @@ import { metadataUrl } from '../authorization.ts'
 import type { Knock } from '../clients/profile.ts'
 import type { Answer } from '../http.ts'
 import { initializeMessage, LEGACY_VERSIONS, type Message, modernMessage } from '../messages.ts'
-import { degrades, type Outcome, Stop, works, wrong } from '../outcome.ts'
+import { degrades, type Outcome, Stop, untried, works, wrong } from '../outcome.ts'
 import { describe, faultsOf, type Reply } from '../reply.ts'
 import { quote } from '../safe-text.ts'
 import { type Challenge, headersOf, type Stepped, type Trail } from './trail.ts'
@@ -94,7 +94,7 @@ function redirected({ stopsAt }: Knock, { url }: Trail, { status, headers }: Ans
   if (stopsAt?.statuses.includes(status))
     return { outcome: wrong(`${said}: it sends GET there, and the message is lost`, fix) }
   const outcome = degrades(`${said}: not every client follows`, fix)
-  return { outcome, signInEnds: 'check the target of the redirect' }
+  return { outcome, signInEnds: untried('not followed', 'check the target of the redirect') }
 }
 
 /** RFC 6750 §3 and RFC 9728 §5.1. */

@@ -4,21 +4,27 @@ import { isObject } from '../../../src/definition/is-object.ts'
 import type { ListTools } from '../clients/profile.ts'
 import { isAdvertised } from '../lists.ts'
 import type { JsonObject } from '../messages.ts'
-import { degrades, hint, type Outcome, Stop, skipped, works, wrong } from '../outcome.ts'
+import { degrades, hint, type Outcome, Stop, skipped, untried, works, wrong } from '../outcome.ts'
 import { readPages, TOOLS } from '../pages.ts'
 import { quote } from '../safe-text.ts'
 import { rootUnion } from '../tool-schemas.ts'
-import type { Stepped, Trail } from './trail.ts'
+import { type Stepped, stopped, type Trail } from './trail.ts'
 
 export async function listTools(step: ListTools, { endpoint }: Trail): Promise<Stepped> {
   try {
-    if (endpoint.contact.isLocked) return { outcome: skipped('needs a token: pass --bearer') }
+    if (endpoint.contact.isLocked)
+      return {
+        outcome:
+          endpoint.wire.options.bearer === undefined
+            ? untried('needs a token', 'pass one with --bearer-env')
+            : untried('the given token is refused', 'pass a token that is not expired, for this server'),
+      }
     if (!isAdvertised(endpoint, endpoint.era, TOOLS.capability))
       return { outcome: skipped('none are advertised') }
     const { items, fault } = await readPages(endpoint, endpoint.era, TOOLS)
     return { outcome: fault ?? judge(step, items) }
   } catch (error) {
-    if (isA(error, Stop)) return { outcome: error.outcome }
+    if (isA(error, Stop)) return { outcome: stopped(error) }
     throw error
   }
 }

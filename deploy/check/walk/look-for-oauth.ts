@@ -2,7 +2,7 @@
 import { pathInserted, WELL_KNOWN } from '../authorization.ts'
 import { type Fetched, fetchDocument } from '../document.ts'
 import { essence } from '../media-type.ts'
-import { works, wrong } from '../outcome.ts'
+import { untried, works, wrong } from '../outcome.ts'
 import { quote } from '../safe-text.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
 
@@ -11,6 +11,13 @@ export async function lookForOAuth(trail: Trail): Promise<Stepped> {
   const places = [pathInserted(url), `${url.origin}${WELL_KNOWN}`, issuerMetadata(url)]
   for (const place of new Set(places)) {
     const fetched = await fetchDocument(wire, new URL(place), headersOf(trail))
+    if (fetched.kind === 'none' && fetched.answer === undefined)
+      return {
+        outcome: untried(
+          `no answer at ${quote(new URL(place).pathname)}`,
+          'check again, with a longer --timeout',
+        ),
+      }
     const fault = faultOf(fetched)
     if (fault !== undefined)
       return {

@@ -2,7 +2,7 @@
 import { reachOf } from '../../../src/request/address.ts'
 import { isLocalHost } from '../addresses.ts'
 import type { Reach } from '../clients/profile.ts'
-import { skipped, works, wrong } from '../outcome.ts'
+import { untried, works, wrong } from '../outcome.ts'
 import type { Stepped, Trail } from './trail.ts'
 
 export function reach({ isHosted, removesSlash }: Reach, { url }: Trail): Stepped {
@@ -21,7 +21,10 @@ export function reach({ isHosted, removesSlash }: Reach, { url }: Trail): Steppe
   if (isHosted && (isLocal || isPrivate))
     return {
       found,
-      outcome: skipped(`a ${isLocal ? 'local' : 'private'} host: it only reaches public https URLs`),
+      outcome: untried(
+        `a ${isLocal ? 'local' : 'private'} host: it only reaches public https URLs`,
+        'check the deployed URL',
+      ),
     }
   return {
     found,

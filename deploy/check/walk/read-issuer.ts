@@ -3,7 +3,7 @@ import { wellKnownOf } from '../authorization-server.ts'
 import type { ReadIssuer } from '../clients/profile.ts'
 import { fetchDocument } from '../document.ts'
 import type { JsonObject } from '../messages.ts'
-import { hint, type Outcome, skipped, works, wrong } from '../outcome.ts'
+import { hint, type Outcome, untried, works, wrong } from '../outcome.ts'
 import { quote } from '../safe-text.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
 
@@ -42,10 +42,11 @@ export async function readIssuer(step: ReadIssuer, trail: Trail): Promise<Steppe
     const search = await findServer(trail, issuer, step.triesRoot)
     if (search.kind === 'found')
       return { outcome: judge(issuer, search.document), found: { server: search.document } }
+    // The client may find this one: the next would say nothing about it.
+    if (search.kind === 'refused' && trail.endpoint.isLocal) return refusedBy(issuer, search.why, trail)
     first ??= search
   }
-  if (first?.kind === 'refused')
-    return notAsked(`${quote(candidates[0])} was not checked, ${first.why}`, trail)
+  if (first?.kind === 'refused') return refusedBy(candidates[0], first.why, trail)
   const place = URL.canParse(candidates[0] ?? '') ? wellKnownOf(new URL(candidates[0]!))[0]!.href : ''
   return {
     outcome: wrong(
@@ -55,10 +56,16 @@ export async function readIssuer(step: ReadIssuer, trail: Trail): Promise<Steppe
   }
 }
 
+function refusedBy(issuer: string | undefined, why: string, trail: Trail): Stepped {
+  return notAsked(`${quote(issuer)} was not checked, ${why}`, trail)
+}
+
+const DEPLOYED = 'check the deployed server, whose authorization server is at an https URL'
+
 /** During local development the issuer may be at a URL that is not fetched; elsewhere clients cannot reach it either. */
 export function notAsked(said: string, { endpoint }: Trail): Stepped {
   return endpoint.isLocal
-    ? { outcome: skipped(said), signInEnds: 'the authorization server was not checked' }
+    ? { outcome: untried(said, DEPLOYED), signInEnds: untried('not checked', DEPLOYED) }
     : { outcome: wrong(said, 'use an https URL that clients can reach from everywhere') }
 }
 

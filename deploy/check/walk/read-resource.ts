@@ -3,7 +3,7 @@ import { isListOfText, pathInserted, WELL_KNOWN } from '../authorization.ts'
 import type { ReadResource } from '../clients/profile.ts'
 import { fetchDocument } from '../document.ts'
 import type { JsonObject } from '../messages.ts'
-import { degrades, type Outcome, works, wrong } from '../outcome.ts'
+import { degrades, type Outcome, skipped, works, wrong } from '../outcome.ts'
 import { quote } from '../safe-text.ts'
 import { findServer } from './read-issuer.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
@@ -94,7 +94,7 @@ function accepted(
   const { authorization_servers: servers } = document
   const found = { resource: document }
   if (servers === undefined || (Array.isArray(servers) && servers.length === 0)) {
-    const signInEnds = 'no authorization server is named'
+    const signInEnds = skipped('no authorization server is named')
     const said = 'no authorization server is named: tokens are issued beforehand'
     return takesHeaders
       ? { found, signInEnds, outcome: works(`${said}, and entered as a header`) }

@@ -4,10 +4,10 @@ import type { Register } from '../clients/profile.ts'
 import { parseDocument, whyNotAsked } from '../document.ts'
 import type { Answer } from '../http.ts'
 import type { JsonObject } from '../messages.ts'
-import { degrades, hint, type Outcome, Stop, skipped, works, wrong } from '../outcome.ts'
+import { degrades, hint, type Outcome, Stop, untried, works, wrong } from '../outcome.ts'
 import { quote } from '../safe-text.ts'
 import { notAsked } from './read-issuer.ts'
-import { headersOf, type Stepped, type Trail } from './trail.ts'
+import { headersOf, type Stepped, stopped, type Trail } from './trail.ts'
 
 export async function register(step: Register, trail: Trail): Promise<Stepped> {
   const { server = {} } = trail
@@ -20,7 +20,12 @@ export async function register(step: Register, trail: Trail): Promise<Stepped> {
   if (!URL.canParse(endpoint))
     return { outcome: wrong(`registration_endpoint is ${quote(endpoint)}, not a URL`, 'correct it') }
   if (!trail.mayRegister)
-    return { outcome: skipped('registration_endpoint exists; not tested (--no-register)') }
+    return {
+      outcome: untried(
+        'registration_endpoint exists; not tested (--no-register)',
+        'leave out --no-register, which leaves a registration at some servers',
+      ),
+    }
   return { outcome: await tryToRegister(step, trail, new URL(endpoint)) }
 }
 
@@ -57,7 +62,7 @@ async function tryToRegister(step: Register, trail: Trail, endpoint: URL): Promi
     response_types: ['code'],
   }
   const answer = await post(trail, endpoint, JSON.stringify(body))
-  if (answer instanceof Stop) return answer.outcome
+  if (answer instanceof Stop) return stopped(answer)
   const document = parseDocument(answer.body)
   if (answer.status < 200 || answer.status > 299) return refused(step, answer, document)
   const outcome = judge(step, answer, document)
@@ -99,7 +104,7 @@ function refused(
   const code = typeof document?.error === 'string' ? document.error : document?.code
   const reason = document?.error_description ?? document?.message
   const said = `registration: HTTP ${status}${code === undefined ? '' : ` ${quote(code)}`}${reason === undefined ? '' : `: ${quote(reason)}`}`
-  if (status === 429) return skipped(said)
+  if (status === 429) return untried(said, 'check again later')
   if (status >= 300 && status < 400)
     return wrong(`${said}, a redirect to ${quote(headers.get('location'))}`, 'answer errors as JSON with 400')
   if (status === 401 || status === 403)

@@ -2,7 +2,7 @@
 import type { Profile } from '../clients/profile.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { JsonObject } from '../messages.ts'
-import type { Outcome } from '../outcome.ts'
+import { type Outcome, type Stop, untried } from '../outcome.ts'
 import type { Wire } from '../wire.ts'
 
 export interface Trail {
@@ -33,8 +33,13 @@ export interface Stepped {
   readonly outcome: Outcome
   /** For the steps that follow. */
   readonly found?: Partial<Trail>
-  /** Why the rest of the sign-in is skipped although nothing is wrong. */
-  readonly signInEnds?: string
+  /** What the rest of the sign-in is reported as, although nothing is wrong. */
+  readonly signInEnds?: Outcome
+}
+
+/** A step that ended early, for example at a rate limit, was not tried. */
+export function stopped({ outcome }: Stop): Outcome {
+  return outcome.verdict === 'skipped' ? untried(outcome.detail, 'check again later') : outcome
 }
 
 /** Additional headers of the client. */

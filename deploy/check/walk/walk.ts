@@ -19,7 +19,7 @@ import { readIssuer } from './read-issuer.ts'
 import { readResource } from './read-resource.ts'
 import { register } from './register.ts'
 import { refresh, requirePkce } from './sign-in.ts'
-import type { Stepped, Trail } from './trail.ts'
+import { type Stepped, stopped, type Trail } from './trail.ts'
 
 export interface WalkOptions extends CheckOptions {
   /** Whether clients may be registered, which leaves records at the authorization server. */
@@ -39,7 +39,7 @@ export interface Walk {
   readonly name: string
   /** The id of the step at which the client would stop. */
   readonly stopsAt: string | undefined
-  /** Undefined: unknown, since the client cannot reach this URL. */
+  /** Undefined: it cannot be told, since a step was not tried. */
   readonly wouldConnect: boolean | undefined
   readonly steps: readonly WalkedStep[]
 }
@@ -93,30 +93,29 @@ const SIGN_IN: readonly Step['does'][] = [
 async function walk(start: Trail, show: (text: string) => string): Promise<Walk> {
   const { profile } = start
   let trail = start
-  let why: string | undefined
+  let why: Outcome | undefined
   let stopsAt: string | undefined
   const steps: WalkedStep[] = []
   for (const step of profile.steps) {
     const id = `${profile.id}.${step.id}`
-    const left = stopsAt === undefined ? whyLeftOut(step, trail, why) : 'not reached'
+    const left = stopsAt === undefined ? whyLeftOut(step, trail, why) : skipped('not reached')
     const { outcome, found, signInEnds } =
-      left === undefined ? finished(await take(step, trail), trail) : { outcome: skipped(left) }
+      left === undefined ? finished(await take(step, trail), trail) : { outcome: left }
     trail = { ...trail, ...found }
     why ??= signInEnds
     if (outcome.verdict === 'wrong') stopsAt = id
     steps.push({ id, title: TITLES[step.does], ...showOutcome(outcome, show), sources: step.sources })
   }
-  const isReached = !profile.steps.some(
-    ({ does }, at) => does === 'reach' && steps[at]?.verdict === 'skipped',
-  )
-  const wouldConnect = stopsAt !== undefined ? false : isReached || undefined
+  const isTried = !steps.some((step) => 'toTry' in step)
+  const wouldConnect = stopsAt !== undefined ? false : isTried || undefined
   return { client: profile.id, name: profile.name, stopsAt, wouldConnect, steps }
 }
 
-function whyLeftOut({ does }: Step, { isOpen }: Trail, why: string | undefined): string | undefined {
-  if (does === 'look for OAuth') return isOpen === true ? undefined : 'the server requires a token'
+function whyLeftOut({ does }: Step, { isOpen }: Trail, why: Outcome | undefined): Outcome | undefined {
+  if (does === 'look for OAuth')
+    return isOpen === true ? undefined : (why ?? skipped('the server requires a token'))
   if (!SIGN_IN.includes(does)) return undefined
-  return isOpen === true ? 'no token is required' : why
+  return isOpen === true ? skipped('no token is required') : why
 }
 
 /** An aborted step says nothing about the client, and must not count as a passed one. */
@@ -149,7 +148,7 @@ async function take(step: Step, trail: Trail): Promise<Stepped> {
         return await listTools(step, trail)
     }
   } catch (error) {
-    if (isA(error, Stop)) return { outcome: error.outcome }
+    if (isA(error, Stop)) return { outcome: stopped(error) }
     throw error
   }
 }
