@@ -8,6 +8,7 @@ import { printError } from '../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { isLoopbackPeer } from '../src/request/connection.ts'
 import { type FetchServer, requireServer, serveRequest } from '../src/request/platform.ts'
+import { requireVariables } from '../src/request/start.ts'
 import { isLongLived } from './_bus/long-lived.ts'
 
 /** The used members of `Bun.serve`'s result; inlined, so that the type needs no package. */
@@ -72,7 +73,8 @@ export function bun(server: FetchServer, options: BunOptions = {}): { fetch: Bun
 }
 
 /**
- * Serves until `close()`. Throws Bun's error if it cannot listen. Does not install signal handlers.
+ * Serves until `close()`. Throws Bun's error if it cannot listen, and a `TypeError` if `staticTokens` has an entry whose token is not set
+ * in `env`. Does not install signal handlers.
  *
  * ```ts
  * const { url, close } = serve(server, { port: 3000 })
@@ -82,6 +84,7 @@ export function serve(server: FetchServer, options: ServeOptions = {}): RunningS
   requireServer('serve', server)
   refuseUnknown('serve', options, SERVE_OPTIONS)
   const { port = 3000, hostname = '127.0.0.1' } = options
+  requireVariables(server, options.env ?? platform().process?.env)
   const running = new Set<Promise<unknown>>()
   const track: Track = (work) => {
     running.add(work)

@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { printError } from '../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { type FetchServer, requireServer } from '../src/request/platform.ts'
+import { requireVariables } from '../src/request/start.ts'
 import { createListener, type Track } from './_node/listener.ts'
 
 export type { EventStore } from './_node/event-store.ts'
@@ -47,8 +48,8 @@ const OPTIONS: Names<ServeOptions> = { port: [0, 65535], hostname: 'string', env
 const CLOSE_GRACE_MS = 5000
 
 /**
- * Serves until `close()`. Rejects with the system's error if it cannot listen (`code` is `EADDRINUSE` if the port is taken). Does
- * not trust forwarded headers and does not install signal handlers.
+ * Serves until `close()`. Rejects with the system's error if it cannot listen (`code` is `EADDRINUSE` if the port is taken), and with a
+ * `TypeError` if `staticTokens` has an entry whose token is not set in `env`. Does not trust forwarded headers and does not install signal handlers.
  *
  * ```ts
  * const { url, close } = await serve(server, { port: 3000 })
@@ -59,6 +60,7 @@ export async function serve(server: FetchServer, options: ServeOptions = {}): Pr
   requireServer('serve', server)
   refuseUnknown('serve', options, OPTIONS)
   const { port = 3000, hostname = '127.0.0.1', env = process.env } = options
+  requireVariables(server, env)
   const running = new Set<Promise<unknown>>()
   const track: Track = (work) => {
     running.add(work)

@@ -79,7 +79,10 @@ export const dev = projectCommand({
       name: project.name,
       cron,
       hasOwnPath: path !== undefined,
-      check: () => refuseFaulty(project),
+      check: () =>
+        refuseFaulty(project, {
+          startsWith: target.hasOwnVariables ? 'others, too' : 'the variables of this machine',
+        }),
     })
   },
 })

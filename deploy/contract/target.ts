@@ -34,6 +34,8 @@ export interface Target {
   preview(outDir: string, options: PreviewOptions): Launch
   /** For targets without a platform: the build runs on the user's machine. */
   readonly isOwnMachine?: boolean
+  /** Whether its configuration sets variables of the server that Mayfly does not read. Default false. */
+  readonly hasOwnVariables?: boolean
   /** Whether one long-lived process serves all requests, so that it can hold sessions. Default false. */
   readonly hasOneProcess?: boolean
   /** `mayfly deploy`: the commands to run after `build` wrote `outDir`. Runs nothing itself. */

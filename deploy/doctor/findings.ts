@@ -90,9 +90,9 @@ export function homelessSessions({ title }: Pick<Target, 'title'>): string {
   return `sessions need one long-lived process, which ${title} does not guarantee: export the MCPServer itself`
 }
 
-/** What `auth` lacks in the variables of this machine. The platform may have others. */
+/** What `auth` lacks in the variables of this machine, with which `dev` does not start. The platform may have others. */
 export function authFindings({ authFault }: DeploymentInfo): Finding[] {
-  return authFault === undefined ? [] : [{ level: 'warning', message: `auth: ${authFault}` }]
+  return authFault === undefined ? [] : [{ level: 'error', message: `auth: ${authFault}` }]
 }
 
 /** Behind a proxy that terminates TLS, OAuth metadata would contain an http URL, to which no client sends a token. */

@@ -16,18 +16,34 @@ const MAIN = `export { default } from 'mayfly:entry'\n`
 
 /**
  * Refuses a server that cannot answer any request: throws a `CliError` that names the tool, resource or prompt and its error. With
- * `mustLoad`, also one that throws while it loads, unless it may work on its own platform. Stops waiting when `signal` aborts.
+ * `mustLoad`, also one that throws while it loads, unless it may work on its own platform.
  */
 export async function refuseFaulty(
   project: Project,
-  { signal, mustLoad = false }: { signal?: AbortSignal; mustLoad?: boolean } = {},
+  { signal, mustLoad = false, startsWith }: FaultOptions = {},
 ): Promise<void> {
-  const { fault } = await describeServer(project, signal).catch((error): Partial<Description> => {
+  const { fault, info } = await describeServer(project, signal).catch((error): Partial<Description> => {
     if (!isA(error, CliError) || (mustLoad && isA(error, LoadFailure) && !error.isGuess)) throw error
     if (isA(error, TooSlow)) terminal.warn(error.message)
     return {}
   })
   if (fault !== undefined) throw faultOf(project, fault)
+  if (startsWith === undefined || info?.authFault === undefined) return
+  const error = faultOf(project, `auth: ${info.authFault}`)
+  if (startsWith === 'the variables of this machine') throw error
+  terminal.warn(error.message)
+}
+
+export interface FaultOptions {
+  /** Stops waiting when it aborts. */
+  readonly signal?: AbortSignal
+  /** Default false. */
+  readonly mustLoad?: boolean
+  /**
+   * The variables that the server starts with: those of this machine must let it authenticate every caller; about others there is only a
+   * warning. Undefined: it is not started here.
+   */
+  readonly startsWith?: 'the variables of this machine' | 'others, too'
 }
 
 export function faultOf({ entry }: Pick<Project, 'entry'>, fault: string): CliError {
@@ -35,7 +51,10 @@ export function faultOf({ entry }: Pick<Project, 'entry'>, fault: string): CliEr
 }
 
 /** Throws `CliError` if it does not build, does not load on Node within 15 seconds, or does not export a server. */
-export async function describeServer(project: Project, signal?: AbortSignal): Promise<Description> {
+export async function describeServer(
+  project: Project,
+  signal?: AbortSignal | undefined,
+): Promise<Description> {
   const loaded = await runLoaded<Description>(project, { script: DESCRIBE, main: MAIN, signal })
   // A tool whose description comes from a binding may be valid.
   return loaded.isGuessed ? { ...loaded.told, fault: undefined } : loaded.told

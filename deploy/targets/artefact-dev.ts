@@ -36,7 +36,10 @@ export function artefactDev(target: Runnable): Target['start'] {
     ])
     ready.catch(() => {})
     const watch = await watchEntry(entry, cwd, async (outdated) => {
-      const [outDir] = await Promise.all([nextBuild(), refuseFaulty(project, { signal: outdated })])
+      const [outDir] = await Promise.all([
+        nextBuild(),
+        refuseFaulty(project, { signal: outdated, startsWith: 'the variables of this machine' }),
+      ])
       const next = await prepare(target, project, outDir)
       firstOutdated.abort()
       const server = await servers.replaceWith(next, outdated)

@@ -101,6 +101,8 @@ export interface FetchServer {
    * wrapper around it needs real requests and responses.
    */
   readonly leanHandle?: FetchServer['handle']
+  /** What the server lacks in an environment: see `requireVariables`. */
+  getDeploymentInfo?(env?: unknown): unknown
   /** Ends what outlives requests, such as open streams. Adapters call it when the process ends. */
   close?(): Promise<void>
 }

@@ -82,6 +82,40 @@ function call(port: number): Promise<Response> {
   })
 }
 
+const TEAM = `import { MCPServer } from 'mayfly-mcp'
+import { staticTokens } from 'mayfly-mcp/auth'
+const auth = staticTokens(({ ANN, CI }) => [{ token: ANN, clientId: 'ann' }, { token: CI, clientId: 'ci' }])
+export default new MCPServer({ id: 'a', name: 'A', version: '1.0.0', auth })`
+
+describe.each([
+  ...PROGRAMS.map(([target, program, file]) => [target, [program, file]] as const),
+  [
+    'deno',
+    [join(ROOT, 'node_modules/.bin/deno'), 'run', '--allow-net', '--allow-env', 'dist/deno/server.js'],
+  ],
+] as const)('%s with a team', { timeout: 180_000 }, (target, [program = '', ...args]) => {
+  test.for([{}, { CI: '' }, { CI: 'short' }])(
+    'does not start while one token of a team is %o, and says so in one line that names it',
+    async (env) => {
+      await using project = await built(target, TEAM)
+      const child = spawn(program, args, {
+        cwd: project.folder,
+        env: { ...process.env, PORT: String(await testPort()), ANN: 'a'.repeat(16), ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      let said = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+      })
+      const [code] = await once(child, 'close')
+
+      expect(code).toBe(1)
+      expect(said).toMatch(/^auth: The static token of "ci" needs 16 [^\n]+ is the variable [^\n]+ set\?\n$/)
+    },
+  )
+})
+
 describe.each(PROGRAMS)('%s', { timeout: 180_000 }, (target, program, file) => {
   test('it listens on 127.0.0.1 alone unless HOST says otherwise, and guards local hosts there', async () => {
     await using project = await built(target)

@@ -262,6 +262,25 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     expectOneLine(await run(project), 'server.ts cannot be loaded: TypeError: tools.x needs a description')
   })
 
+  // wrangler's own configuration may set it: there, it is a warning.
+  test.runIf(target === 'node')(
+    'a token of a team that is not set → one line that names its entry',
+    async () => {
+      await using project = new Project()
+      project.write(
+        'server.ts',
+        `import { MCPServer } from '${join(import.meta.dirname, '../../dist/src/index.js')}'
+import { staticTokens } from '${join(import.meta.dirname, '../../dist/src/auth.js')}'
+const auth = staticTokens(({ CI }: { CI: string }) => [{ token: CI, clientId: 'ci' }])
+export default new MCPServer({ id: 'a', name: 'A', version: '1.0.0', auth })`,
+      )
+      expectOneLine(
+        await run(project),
+        'server.ts: auth: The static token of "ci" needs 16 or more characters: is the variable that it comes from set?',
+      )
+    },
+  )
+
   test('a server that does not answer JSON-RPC at /mcp → says so', async () => {
     await using project = new Project()
     project.write('server.ts', `export default { fetch: () => new Response('', { status: 404 }) }`)

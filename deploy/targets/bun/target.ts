@@ -13,7 +13,15 @@ const MAIN = `import server from 'mayfly:entry'
 import { serve } from 'mayfly-mcp/bun'
 
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
-const running = serve(server, { hostname, port: Number(port) })
+const start = () => {
+  try {
+    return serve(server, { hostname, port: Number(port) })
+  } catch ({ message }) {
+    console.error(message)
+    process.exit(1)
+  }
+}
+const running = start()
 if (!process.env.MAYFLY_LOCAL) console.error(\`listening on \${running.url}\`)
 const stop = () => running.close().then(() => process.exit(0))
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop)

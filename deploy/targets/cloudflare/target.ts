@@ -37,6 +37,7 @@ export const cloudflare: Target = {
   tasks: 'objects',
   defaultPort: 8787,
   oldestNode: OLDEST_NODE,
+  hasOwnVariables: true,
   marks: { files: CONFIG_NAMES },
   limits: [
     `a call may take as long as its client waits, with ${shownValue(facts.freeCpuMs)} of CPU time on the Free plan and ${shownValue(facts.paidCpuMs)} on the Paid one`,

@@ -20,6 +20,13 @@ const main = (cron: Cron | undefined): string => `import server from 'mayfly:ent
 import { deno } from 'mayfly-mcp/deno'
 
 const handler = deno(server)
+// On Deno Deploy, the callers whose tokens are set are served.
+const { DENO_DEPLOYMENT_ID, ...env } = Deno.env.toObject()
+const { authFault } = (DENO_DEPLOYMENT_ID === undefined && server.getDeploymentInfo?.(env)) || {}
+if (authFault !== undefined) {
+  console.error(\`auth: \${authFault}\`)
+  Deno.exit(1)
+}
 const running = Deno.serve(handler)
 // Deno Deploy ends an instance 5 seconds after SIGINT, or immediately after a second one.
 ${denoDrain(END_STREAMS)}${cron === undefined ? '' : `// Available on Deno Deploy; elsewhere it needs a flag.\nif (typeof Deno.cron === 'function') Deno.cron('mayfly', '${cron.schedule}', ${cronCall(cron, 'handler')})\n`}`

@@ -9,7 +9,9 @@ import { loadReason } from '../../run/load-reason.ts'
 process.setSourceMapsEnabled(true)
 
 const [, , bundle = '', entry = ''] = process.argv
-const running = await serve(await load(), { port: Number(process.env.PORT) })
+const running = await serve(await load(), { port: Number(process.env.PORT) }).catch((error) =>
+  end(reasonOf(error)),
+)
 const stop = (): void => void running.close().then(() => process.exit(0))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 
