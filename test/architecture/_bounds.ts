@@ -210,7 +210,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/context.ts': '#abortReason abort.reason elicit',
       'src/request/dispatch.ts': 'Method',
       'src/request/options.ts': 'ServerOptions.publish',
-      'src/request/platform.ts': 'FetchServer.close FetchServer.fetch FetchServer.getDeploymentInfo FetchServer.handle',
+      'src/request/platform.ts':
+        'FetchServer.close FetchServer.fetch FetchServer.getDeploymentInfo FetchServer.handle',
       'src/request/task-support.ts':
         'TaskControls.run TaskControls.runDue TaskControls.send TaskSupport.call ' +
         'TaskSupport.listen TaskSupport.translate',
