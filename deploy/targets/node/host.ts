@@ -9,8 +9,8 @@ import { loadReason } from '../../run/load-reason.ts'
 process.setSourceMapsEnabled(true)
 
 const [, , bundle = '', entry = ''] = process.argv
-const running = await serve(await load(), { port: Number(process.env.PORT) }).catch((error) =>
-  end(reasonOf(error)),
+const running = await serve(await load(), { port: Number(process.env.PORT) }).catch((error: unknown) =>
+  end(loadReason(error)),
 )
 const stop = (): void => void running.close().then(() => process.exit(0))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
