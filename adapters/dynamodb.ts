@@ -1,4 +1,4 @@
-/** A task store on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes include. */
+/** A task store and a store of API keys on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes include. */
 
 import { type Names as NamesOf, requireOptions } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
@@ -15,6 +15,7 @@ import { createStoreAsk } from './_tasks/store-ask.ts'
 import { createMeasuredClock } from './_tasks/store-clock.ts'
 
 export type { DynamoClient, DynamoItem, DynamoValue } from './_dynamodb/client.ts'
+export { type DynamoKeyStoreOptions, dynamoKeyStore, dynamoKeyTable } from './_dynamodb/key-store.ts'
 export { dynamoTaskTable } from './_dynamodb/table.ts'
 
 /** Options of `dynamoTaskStore`. */

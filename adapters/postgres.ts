@@ -1,6 +1,6 @@
 /**
  * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client, which needs no table and no rights except connecting;
- * and a task store in a table.
+ * and stores of tasks and API keys in tables.
  */
 
 import { withTimeout } from '../src/definition/timeout.ts'
@@ -15,6 +15,12 @@ import { refuseTypeFetch } from './_postgres/fetch-types.ts'
 import { type PgPool, type PostgresSql, receiveWithPool, receiveWithSql } from './_postgres/receive.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
+export { postgresKeySchema } from './_postgres/key-schema.ts'
+export {
+  type PostgresKeyStore,
+  type PostgresKeyStoreOptions,
+  postgresKeyStore,
+} from './_postgres/key-store.ts'
 export type { PgConnection, PgPool, PostgresSql } from './_postgres/receive.ts'
 export { postgresTaskSchema } from './_postgres/task-schema.ts'
 export {

@@ -112,6 +112,8 @@ export interface DeploymentInfo {
   hasAuth?: boolean
   /** What the `auth` lacks in the environment that was given, such as a token that is not set. Default: nothing. */
   authFault?: string
+  /** The store of its API keys in the environment that was given, for `mayfly keys`. May throw. */
+  keyStore?: () => unknown
   /** Whether the public URL is known from `http.publicUrl` or `http.trustProxy`. Default false. */
   knowsPublicUrl?: boolean
 }

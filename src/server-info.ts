@@ -6,8 +6,10 @@ import { tokenAuthOf } from './http/known-callers.ts'
 
 export function describeDeployment(config: MCPServerConfig, env: unknown): DeploymentInfo {
   const { auth, bus, subscriptions, http, rendezvous, secret, tasks, legacy = 'explain' } = config
-  const authFault = env === undefined ? undefined : tokenAuthOf(config)?.faultIn?.(env)
+  const tokenAuth = env === undefined ? undefined : tokenAuthOf(config)
+  const authFault = tokenAuth?.faultIn?.(env)
   return {
+    ...(tokenAuth?.keyStore !== undefined && { keyStore: () => tokenAuth.keyStore!(env) }),
     ...(authFault !== undefined && { authFault }),
     hasBus: bus !== undefined && bus !== false,
     hasSubscriptions: subscriptions !== undefined,

@@ -74,18 +74,24 @@ export function dynamoTaskTable(table: string) {
   }
 }
 
-/** @param prefix The prefix of every key. */
-export function openTable(client: DynamoClient, TableName: string, prefix: string, askClient: Ask): Table {
+const missingTasks = (name: string): string =>
+  `The DynamoDB table "${name}" of the tasks, or its index "${DUE_INDEX}", is missing: create it with dynamoTaskTable().`
+
+/** @param prefix The prefix of every key. @param missing What to say if there is no such table. */
+export function openTable(
+  client: DynamoClient,
+  TableName: string,
+  prefix: string,
+  askClient: Ask,
+  missing = missingTasks,
+): Table {
   const keyOf = (key: string): Values => ({ pk: { S: `${prefix}#${key}` } })
   const ask: Ask = async (command) => {
     try {
       return await askClient(command)
     } catch (error) {
       if (memberOf(error, 'name') !== 'ResourceNotFoundException') throw error
-      throw new Error(
-        `The DynamoDB table "${TableName}" of the tasks, or its index "${DUE_INDEX}", is missing: create it with dynamoTaskTable().`,
-        { cause: error },
-      )
+      throw new Error(missing(TableName), { cause: error })
     }
   }
   const ifHolds = async <Reply>(command: () => Promise<Reply>): Promise<Reply | false> => {

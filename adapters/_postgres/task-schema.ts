@@ -4,10 +4,10 @@
 const TABLE = /^(?:[a-z_][a-z0-9_]{0,49}\.)?[a-z_][a-z0-9_]{0,49}$/
 
 /** @throws TypeError for a name that needs quotes in SQL. */
-export function checkTable(table: string): void {
+export function checkTable(table: string, kind = 'task'): void {
   if (typeof table !== 'string' || !TABLE.test(table))
     throw new TypeError(
-      `"table" of a Postgres task store must be a name of at most 50 lower case letters, digits and "_", optionally with a schema.`,
+      `"table" of a Postgres ${kind} store must be a name of at most 50 lower case letters, digits and "_", optionally with a schema.`,
     )
 }
 

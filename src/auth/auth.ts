@@ -25,6 +25,8 @@ export interface AuthContext {
   readonly isTokenRequired?: boolean
   /** Computed on demand: most requests do not need it. */
   location(): ResourceLocation
+  /** Keeps the invocation alive for work after the answer. Default: nothing does. */
+  waitUntil?(work: Promise<unknown>): void
   /** The request for the verifier, if it differs from the one passed to `admit`. */
   request?(): Request
 }
@@ -70,6 +72,10 @@ export interface Auth {
   faultIn?(env: unknown): string | undefined
   /** The header with the token. Default `Authorization`. */
   readonly header?: string
+  /** A header that is read before that one, if it is sent. Default: none. */
+  readonly keyHeader?: string
+  /** The store of its API keys, for `mayfly keys`. May throw. Default: it has none. */
+  keyStore?(env: unknown): unknown
   /** The protected resource metadata (RFC 9728 §2). */
   metadata(location: ResourceLocation): object
   /** What callers without a token may use. */

@@ -13,6 +13,7 @@ import { checkGateOptions, GATE_OPTIONS, type GateOptions } from './gate-options
 import { type Identity, toIdentity } from './identity.ts'
 import { checkOpenNames } from './open-names.ts'
 import { createScopedAccess, describeScopes } from './scoped-access.ts'
+import { AUTHORIZATION, type TokenHeaders, tokenHeader } from './token-header.ts'
 import { needsToken } from './unknown-caller.ts'
 import {
   InvalidTokenError,
@@ -41,7 +42,8 @@ const UNAVAILABLE: AuthRefusal = {
   headers: { 'retry-after': '5' },
 }
 
-type Gate = Required<Omit<Auth, 'header' | 'faultIn'>> & Pick<Auth, 'header'>
+type Gate = Required<Omit<Auth, 'header' | 'keyHeader' | 'faultIn' | 'keyStore'>> &
+  Pick<Auth, 'header' | 'keyHeader'>
 
 /**
  * Creates an `Auth` from a verifier. Tokens in the query string are ignored (MCP, "Access Token Usage").
@@ -78,7 +80,7 @@ export function toGate(verifier: Verifier, options: GateOptions): Gate {
   }
 
   const admit = async (request: Request, context: AuthContext): Promise<Admission> => {
-    const found = readToken(request, verifier.header)
+    const found = readToken(request, verifier)
     if (found.kind === 'none') {
       if (anonymous === undefined || context.isTokenRequired === true) {
         return { ok: false, refusal: unauthorized(context) }
@@ -89,7 +91,11 @@ export function toGate(verifier: Verifier, options: GateOptions): Gate {
     if (found.kind === 'malformed') {
       return {
         ok: false,
-        refusal: unauthorized(context, 'invalid_token', 'The Authorization header is malformed.'),
+        refusal: unauthorized(
+          context,
+          'invalid_token',
+          `The ${tokenHeader(request, verifier)} header is malformed.`,
+        ),
       }
     }
     let identity: Identity
@@ -105,6 +111,7 @@ export function toGate(verifier: Verifier, options: GateOptions): Gate {
     admit,
     admitCaller,
     ...(verifier.header !== undefined && { header: verifier.header }),
+    ...(verifier.keyHeader !== undefined && { keyHeader: verifier.keyHeader }),
     anonymous: anonymousAccess,
     checkNames: (parts, warn) => checkOpenNames(anonymous, parts, warn),
     metadata: (location) => toMetadata(location, verifier, options),
@@ -184,12 +191,14 @@ function toOutage(cause: TimeoutError): VerifierUnavailableError {
 
 class GivenContext implements TokenContext {
   readonly env: unknown
+  readonly waitUntil: TokenContext['waitUntil']
   readonly #request: Request
   readonly #context: AuthContext
   readonly #seen: { fault?: Error }
 
   constructor(request: Request, context: AuthContext, seen: { fault?: Error }) {
     this.env = context.env
+    this.waitUntil = context.waitUntil
     this.#request = request
     this.#context = context
     this.#seen = seen
@@ -219,11 +228,12 @@ function insufficient(scopes: readonly string[], context: AuthContext): AuthRefu
 
 type FoundToken = { kind: 'none' } | { kind: 'malformed' } | { kind: 'token'; token: string }
 
-function readToken({ headers }: Request, header: string | undefined): FoundToken {
-  const value = headers.get(header ?? 'authorization')
+function readToken(request: Request, headers: TokenHeaders): FoundToken {
+  const name = tokenHeader(request, headers)
+  const value = request.headers.get(name)
   if (value === null || value === '') return { kind: 'none' }
   // Two headers are joined with a comma, which no token contains.
-  const token = header === undefined ? BEARER.exec(value)?.[1] : TOKEN.exec(value)?.[0]
+  const token = name === AUTHORIZATION ? BEARER.exec(value)?.[1] : TOKEN.exec(value)?.[0]
   if (token === undefined || token.length > MAX_TOKEN_CHARACTERS) return { kind: 'malformed' }
   return { kind: 'token', token }
 }

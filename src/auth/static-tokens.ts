@@ -3,7 +3,7 @@
  */
 
 import type { Env } from '../definition/context.ts'
-import { sha256 } from '../definition/digest.ts'
+import { isSameDigest, sha256 } from '../definition/digest.ts'
 import { textOf } from '../definition/error-text.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
@@ -80,7 +80,7 @@ export function createTokenFinder<E = Env>(
     for (const [index, entry] of entries.entries()) {
       const fault = faultOf(entry, index)
       if (fault !== undefined) faults.push(fault)
-      else if (isEqual(await digestOf(entry), presented)) found = entry
+      else if (isSameDigest(await digestOf(entry), presented)) found = entry
     }
     if (found === undefined && faults.length > 0)
       throw new InvalidTokenError('The token is not valid.', { cause: new TypeError(faults.join(' ')) })
@@ -116,11 +116,4 @@ function faultOf(entry: StaticToken, index: number): string | undefined {
   }
   if (typeof token === 'string' && token.length >= MIN_TOKEN_CHARACTERS) return undefined
   return `The static token of ${name} needs ${MIN_TOKEN_CHARACTERS} or more characters: is the variable that it comes from set?`
-}
-
-/** Compares every byte, so that the time does not depend on the first difference. */
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  let difference = 0
-  for (let index = 0; index < a.length; index++) difference |= a[index]! ^ b[index]!
-  return difference === 0
 }

@@ -53,6 +53,8 @@ export interface Verifier {
   readonly authorizationServers: readonly string[]
   /** A header that the platform sets, if the token is not in `Authorization`. */
   readonly header?: string
+  /** A header that may also have the token, by itself; where it is sent, `Authorization` is not read. Default: none. */
+  readonly keyHeader?: string
   /** Seconds after its expiry for which a token is accepted. Default 0. */
   readonly clockToleranceSeconds?: number
 }
@@ -63,6 +65,8 @@ export interface TokenContext {
   /** The URL of this server, as the operator or the platform names it; tokens must be issued for it. */
   readonly resource: string
   readonly request: Request
+  /** Keeps the invocation alive for work after the answer, where the platform can. */
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
 }
 
 /**

@@ -3,6 +3,7 @@
  * endpoint passes it (`RequestChecks`), stateless or in a session, before its body is read.
  */
 import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
+import { tokenHeader } from '../auth/token-header.ts'
 import { isA } from '../definition/error-text.ts'
 import { ANSWER_TIMEOUT_MS, TimeoutError, withTimeout } from '../definition/timeout.ts'
 import type { Admitted, Refusal } from '../protocol/engine-options.ts'
@@ -111,11 +112,12 @@ export function createAdmitCaller(
 ): (received: Received) => Admitted | BufferedReply | Promise<Admitted | BufferedReply> {
   const { auth, reportError, trustProxy, unknownAccess } = options
 
-  const decide = async ({ request, platform }: Received): Promise<Admitting> => {
+  const decide = async ({ request, platform, waitUntil }: Received): Promise<Admitting> => {
     const { env, callerReplacesAuth } = platform
     if (auth === undefined) return askHost(platform)
     const context: AuthContext = {
       env,
+      waitUntil,
       location: () => resourceLocation(request, platform, options),
       request: () => givenRequest(request, platform),
     }
@@ -146,7 +148,7 @@ export function createAdmitCaller(
     const { request, platform, headers } = received
     const { env } = platform
     const isCounted = traffic.counts(env)
-    const sent = isCounted ? request.headers.get(auth?.header ?? 'authorization') : null
+    const sent = isCounted ? request.headers.get(tokenHeader(request, auth ?? {})) : null
     // With more blanks, or in capitals, it is the same token.
     const token = sent?.replace(/^bearer +/i, '') ?? null
     const blocked = token === null ? undefined : await traffic.whileBlocked(token)

@@ -12,6 +12,7 @@ const ALLOWED_HEADERS = [
   'mcp-name',
   'mcp-protocol-version',
   'mcp-session-id',
+  'x-api-key',
   'x-request-id',
 ]
 

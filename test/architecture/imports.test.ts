@@ -13,6 +13,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   sdk: ['http', 'auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
   http: ['auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
   auth: ['request', 'interaction', 'events', 'definition'],
+  keys: ['auth', 'definition'],
   protocol: ['request', 'interaction', 'events', 'definition'],
   request: ['interaction', 'events', 'definition'],
   events: ['interaction', 'definition'],

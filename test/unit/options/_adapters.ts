@@ -6,17 +6,19 @@ import {
   durableObjectRendezvous,
   durableObjectSubscriptions,
   durableObjectTaskStore,
+  kvKeyStore,
 } from 'mayfly-mcp/cloudflare'
 import { deno } from 'mayfly-mcp/deno'
-import { dynamoTaskStore } from 'mayfly-mcp/dynamodb'
+import { dynamoKeyStore, dynamoTaskStore } from 'mayfly-mcp/dynamodb'
 import { mcp } from 'mayfly-mcp/hono'
 import { durableRunner, lambda, sqsRunner, streamingLambda } from 'mayfly-mcp/lambda'
 import { natsBus } from 'mayfly-mcp/nats'
 import { netlify, netlifyEdge } from 'mayfly-mcp/netlify'
 import { createSessions, nodeListener, serve, startHTTP, startStdio } from 'mayfly-mcp/node'
-import { postgresBus, postgresTaskStore } from 'mayfly-mcp/postgres'
+import { postgresBus, postgresKeyStore, postgresTaskStore } from 'mayfly-mcp/postgres'
 import {
   redisBus,
+  redisKeyStore,
   redisRateLimiter,
   redisRendezvous,
   redisSubscriptions,
@@ -87,12 +89,18 @@ export const ADAPTERS: {
       call: (options) => durableObjectTaskStore(namespace, options),
       options: { name: 'a', timeoutMs: 1000 },
     },
+    kvKeyStore: {
+      call: (options) => kvKeyStore({ get() {}, list() {} } as never, options),
+      options: { prefix: 'a', timeoutMs: 1000 },
+    },
     queueRunner: BINDING,
     taskObject: 'takes a function',
     workflowRunner: BINDING,
   },
   'mayfly-mcp/deno': { deno: on(deno, { hostname: '127.0.0.1' }) },
   'mayfly-mcp/dynamodb': {
+    dynamoKeyStore: over(dynamoKeyStore, { table: 'a', prefix: 'b', timeoutMs: 1000 }),
+    dynamoKeyTable: 'takes the name of a table',
     dynamoTaskStore: over(dynamoTaskStore, { table: 'a', prefix: 'b', timeoutMs: 1000 }),
     dynamoTaskTable: 'takes the name of a table',
   },
@@ -141,6 +149,8 @@ export const ADAPTERS: {
   'mayfly-mcp/postgres': {
     postgresBus: { call: postgresBus, options: { client, prefix: 'a', ...OUTAGE } },
     postgresTaskSchema: 'takes the name of a table',
+    postgresKeySchema: 'takes the name of a table',
+    postgresKeyStore: over(postgresKeyStore, { table: 'a', ...OUTAGE }),
     postgresTaskStore: over(postgresTaskStore, { table: 'a', ...OUTAGE }),
   },
   'mayfly-mcp/redis': {
@@ -151,6 +161,7 @@ export const ADAPTERS: {
       call: redisSubscriptions,
       options: { client, prefix: 'a', ttlMs: 1000, maxCharacters: 1000, ...OUTAGE },
     },
+    redisKeyStore: over(redisKeyStore, { prefix: 'a', ...OUTAGE }),
     redisTaskStore: over(redisTaskStore, { prefix: 'a', ...OUTAGE }),
   },
   'mayfly-mcp/supabase': { supabase: needsItsRuntime(on(supabase, { maxDurationMs: 1000 })) },

@@ -18,7 +18,7 @@ import {
 } from 'mayfly-mcp/auth'
 import type { Taker, Takers } from './_walk.ts'
 
-const GATE = {
+export const GATE = {
   scopes: ['shop'],
   scopeHints: ['shop'],
   scopesSupported: ['shop'],

@@ -9,6 +9,7 @@ import {
   type MCPServerConfig,
 } from 'mayfly-mcp'
 import { fromNode } from 'mayfly-mcp/from-node'
+import { apiKeys, createKeyAdmin, createMemoryKeyStore } from 'mayfly-mcp/keys'
 import {
   createIntrospectionValidator,
   createTool as createMastraTool,
@@ -34,6 +35,7 @@ import {
 import { createTaskAdmin } from 'mayfly-mcp/tasks-admin'
 import { connect } from 'mayfly-mcp/testing'
 import { createEventWebhook } from 'mayfly-mcp/webhook'
+import { GATE } from './_auth.ts'
 import type { Taker, Takers } from './_walk.ts'
 
 const META = 'open by protocol: `_meta` takes any key'
@@ -326,6 +328,24 @@ export const SERVERS: {
       options: { server: made(), url: new URL('http://a'), ssePath: '/sse', messagePath: '/m' },
       onlyRefusals: true,
     },
+  },
+  'mayfly-mcp/keys': {
+    apiKeys: {
+      call: (options) => apiKeys({ store: createMemoryKeyStore(), ...(options as object) }),
+      options: { ...GATE, header: 'x-api-key', cacheMs: 1000 },
+    },
+    createKeyAdmin: [
+      {
+        call: (options) => createKeyAdmin(createMemoryKeyStore()).create(options),
+        options: { name: 'ci', owner: 'ann', scopes: ['shop'], expiresAt: 9e15 },
+      },
+      {
+        call: (options) => createKeyAdmin(createMemoryKeyStore()).list(options),
+        options: { limit: 10, after: 'a' },
+      },
+    ],
+    createMemoryKeyStore: 'takes nothing',
+    environmentKeyStore: 'takes the environment',
   },
   'mayfly-mcp/otel': { openTelemetry: { call: openTelemetry, options: {} } },
   'mayfly-mcp/tasks': {

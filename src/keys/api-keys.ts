@@ -1,0 +1,125 @@
+/** API keys as `auth` of a server. */
+import type { Auth } from '../auth/auth.ts'
+import { toGate } from '../auth/gate.ts'
+import { GATE_OPTIONS, type GateOptions } from '../auth/gate-options.ts'
+import { InvalidTokenError, type Verifier, VerifierUnavailableError } from '../auth/verifier.ts'
+import { fromBase64Url } from '../definition/base64.ts'
+import type { Env } from '../definition/context.ts'
+import { isSameDigest, sha256 } from '../definition/digest.ts'
+import { textOf } from '../definition/error-text.ts'
+import { forEnv } from '../definition/for-env.ts'
+import { type Names, requireOptions } from '../definition/unknown-option.ts'
+import { keyIdOf } from './key.ts'
+import { createLookUp, type LookUp } from './look-up.ts'
+import { type KeyStore, requireStore, type StoredKey, storeError } from './store.ts'
+import { createUses, type NoteUse } from './uses.ts'
+
+/** Options of `apiKeys`. */
+export interface ApiKeysOptions<E = Env> extends GateOptions {
+  /** Where the keys are stored, or a function that gets the store from the platform's environment. */
+  store: KeyStore | ((env: E) => KeyStore)
+  /** Also accepts keys in this header, which then counts before `Authorization`. Default: only `Authorization: Bearer <key>`. */
+  header?: 'x-api-key'
+  /** Milliseconds, up to 300 000, for which a key is remembered: a revoked one is accepted for as long. Default 5000. */
+  cacheMs?: number
+}
+
+const OPTIONS: Names<ApiKeysOptions> = {
+  store: 1,
+  header: { 'x-api-key': 1 },
+  cacheMs: [0, 300_000],
+  ...GATE_OPTIONS,
+}
+
+interface Opened {
+  readonly store: KeyStore
+  readonly lookUp: LookUp
+  readonly noteUse: NoteUse
+}
+
+/**
+ * Accepts API keys (`mk_…`), which `mayfly keys create` and `createKeyAdmin` make. The caller is the key's owner: `ctx.auth.clientId`,
+ * with `keyId` and `keyName` in `ctx.auth.extra`. A text with a wrong checksum is refused without asking the store. While the store is
+ * down, callers get 503; what it answered before is used for `cacheMs` only.
+ *
+ * ```ts
+ * apiKeys({ store: environmentKeyStore })
+ * ```
+ *
+ * @throws TypeError for a missing store and for invalid options.
+ */
+export function apiKeys<E = Env>(options: ApiKeysOptions<E>): Auth {
+  requireOptions('apiKeys', options, OPTIONS, 'store')
+  const { store, header, cacheMs = 5000, ...gate } = options
+  if (typeof store !== 'function') requireStore('apiKeys', store)
+  const openedFor = forEnv<Opened>(
+    typeof store === 'function' ? (env) => open(store(env as E), cacheMs) : open(store, cacheMs),
+  )
+  const verifier: Verifier = {
+    authorizationServers: options.authorizationServers ?? [],
+    ...(header !== undefined && { keyHeader: header }),
+    async verify(token, { env, waitUntil }) {
+      const id = keyIdOf(token)
+      if (id === undefined) throw new InvalidTokenError(reasonFor(token))
+      const { store, lookUp, noteUse } = openedIn(env)
+      const presented = await sha256(token)
+      const key = await lookUp(id)
+      if (!isSameDigest(presented, (key && fromBase64Url(key.hash)) ?? NO_DIGEST) || key === undefined)
+        throw new InvalidTokenError('The API key is not valid.', causeIn(store))
+      refuseEnded(key)
+      noteUse(key, waitUntil)
+      return toAnswer(key)
+    },
+  }
+  const openedIn = (env: unknown): Opened => {
+    try {
+      return openedFor(env)!
+    } catch (cause) {
+      throw new VerifierUnavailableError(storeError(cause), { cause })
+    }
+  }
+  return {
+    ...toGate(verifier, gate),
+    faultIn(env) {
+      try {
+        return openedFor(env)!.store.fault
+      } catch (error) {
+        return textOf(error)
+      }
+    },
+    keyStore: (env) => openedFor(env)!.store,
+  }
+}
+
+const NO_DIGEST = new Uint8Array(32)
+
+function open(store: unknown, cacheMs: number): Opened {
+  requireStore('apiKeys', store)
+  return { store, lookUp: createLookUp(store, cacheMs), noteUse: createUses(store) }
+}
+
+function reasonFor(token: string): string {
+  return token.startsWith('mk_')
+    ? 'The API key is not complete: a character is missing or wrong.'
+    : 'The token is not an API key of this server, which begins with mk_.'
+}
+
+function causeIn({ fault }: KeyStore): ErrorOptions {
+  return fault === undefined ? {} : { cause: new TypeError(fault) }
+}
+
+/** Says what is wrong only to who has the key. */
+function refuseEnded({ revokedAt, expiresAt }: StoredKey): void {
+  if (revokedAt !== undefined) throw new InvalidTokenError('The API key was revoked.')
+  if (expiresAt !== undefined && expiresAt <= Date.now())
+    throw new InvalidTokenError('The API key has expired.')
+}
+
+function toAnswer({ id, name, owner = name, scopes, expiresAt }: StoredKey) {
+  return {
+    clientId: owner,
+    scopes,
+    ...(expiresAt !== undefined && { expiresAt: Math.ceil(expiresAt / 1000) }),
+    extra: { sub: owner, keyId: id, keyName: name },
+  }
+}
