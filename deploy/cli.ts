@@ -18,6 +18,7 @@ const HELP = `mayfly <command>
   logs [entry]    stream the deployed server's logs with the platform's own CLI
   stdio [entry]   serve one client over stdin and stdout, for desktop clients
   doctor [entry]  find what is missing, wrong, or degraded on a platform
+  keys <action>   create, list or revoke API keys
   tasks <action>  list, show, retry or cancel durable tasks
   inspect <url>   try any MCP server in the browser, in the playground of dev
   check <url>     verify a deployed MCP server, made with Mayfly or not
@@ -41,6 +42,7 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   logs: async () => (await import('./commands/logs.ts')).logs,
   stdio: async () => (await import('./commands/stdio.ts')).stdio,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  keys: async () => (await import('./commands/keys.ts')).keys,
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   check: async () => (await import('./commands/check.ts')).check,

@@ -9,6 +9,7 @@ export function createMemoryKeyStore(): KeyStore {
     return found && fromRecord(found.record, { revokedAt: found.revokedAt, lastUsedAt: found.lastUsedAt })
   }
   return {
+    isLocal: true,
     async create(key) {
       const record = toRecord(key)
       if (records.has(key.id)) return false

@@ -42,6 +42,8 @@ export interface KeyStore {
   use?(id: string, lastUsedAt: number): Promise<unknown>
   /** What is wrong with what is stored, for the operator. The other keys are served. */
   readonly fault?: string | undefined
+  /** Whether the keys exist only in one process. Default false. */
+  readonly isLocal?: boolean
   /** The variable with its keys: they change with the next deployment. */
   readonly variable?: string
 }

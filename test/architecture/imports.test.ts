@@ -32,6 +32,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
 /** The rooms of the command line, from top to bottom: each may import what is below it. */
 const ROOMS = [
   'commands',
+  'keys',
   'tasks',
   'playground',
   'check',

@@ -1,0 +1,36 @@
+/** API keys as text. Names come from other people: each value is escaped. */
+import type { KeyInfo } from '../../src/keys.ts'
+import { printable } from '../terminal/cli-error.ts'
+import { colour } from '../terminal/console.ts'
+import { isActive } from './request.ts'
+
+export function renderKeys(keys: readonly KeyInfo[]): string {
+  if (keys.length === 0) return 'no keys\n'
+  const rows = keys.map((key) => [
+    `mk_${key.id}`,
+    printable(key.owner === undefined || key.owner === key.name ? key.name : `${key.name} (${key.owner})`),
+    statusOf(key),
+    printable(key.scopes.join(' ')) || '-',
+    dayOf(key.createdAt) ?? '-',
+    dayOf(key.expiresAt) ?? 'never',
+    dayOf(key.lastUsedAt) ?? '-',
+  ])
+  const header = ['key', 'name', 'status', 'scopes', 'created', 'expires', 'last used']
+  const widths = header.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)))
+  const toLine = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd()
+  return `${[colour('bold', toLine(header)), ...rows.map(toLine)].join('\n')}\n`
+}
+
+function statusOf(key: KeyInfo): string {
+  if (key.revokedAt !== undefined) return 'revoked'
+  return isActive(key) ? 'active' : 'expired'
+}
+
+function dayOf(at: number | undefined): string | undefined {
+  if (at === undefined || at === 0) return undefined
+  return at < 8.64e15 ? new Date(at).toISOString().slice(0, 10) : String(at)
+}

@@ -1,0 +1,39 @@
+/** What the command asks a store of API keys for, and how it is told. No key itself is part of either. */
+import { createKeyAdmin, type KeyInfo, type KeyStore, type StoredKey } from '../../src/keys.ts'
+
+export type Asked =
+  | { readonly action: 'create'; readonly stored: StoredKey }
+  | { readonly action: 'list'; readonly isAll: boolean }
+  | { readonly action: 'revoke'; readonly id: string }
+
+export interface Told {
+  readonly isCreated?: boolean
+  readonly keys?: readonly KeyInfo[]
+  /** There are more than the listed ones. */
+  readonly isCut?: boolean
+  readonly isRevoked?: boolean
+}
+
+/** Keys that are read for one list, and pages. */
+const MAX_KEYS = 10_000
+const MAX_PAGES = 1000
+
+export async function perform(asked: Asked, store: KeyStore): Promise<Told> {
+  if (asked.action === 'create') return { isCreated: await store.create(asked.stored) }
+  const admin = createKeyAdmin(store)
+  if (asked.action === 'revoke') return { isRevoked: await admin.revoke(asked.id) }
+  const keys = new Map<string, KeyInfo>()
+  let after: string | undefined
+  for (let pages = 0; pages < MAX_PAGES && keys.size < MAX_KEYS; pages++) {
+    const page = await admin.list({ limit: 1000, ...(after !== undefined && { after }) })
+    for (const key of page.keys) if (asked.isAll || isActive(key)) keys.set(key.id, key)
+    after = page.next
+    if (after === undefined) break
+  }
+  const sorted = [...keys.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+  return { keys: sorted, isCut: after !== undefined }
+}
+
+export function isActive({ revokedAt, expiresAt }: KeyInfo): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > Date.now())
+}

@@ -1,0 +1,87 @@
+/** API keys in a variable: the command writes it into the project's `.env`, from where a deployment takes it. */
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { environmentKeyStore, type StoredKey } from '../../src/keys.ts'
+import type { Project } from '../contract/target.ts'
+import { readEnvFile } from '../project/env-file.ts'
+import { projectFolders } from '../project/project.ts'
+import { toEnvFile } from '../project/secrets.ts'
+import { replaceFile } from '../project/written-file.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
+import { terminal } from '../terminal/terminal.ts'
+import { type Asked, perform, type Told } from './request.ts'
+
+/** The files that the local commands read, the first one with the variable wins. */
+const FILES = ['.dev.vars', '.env.local', '.env']
+
+/** AWS Lambda allows 4 KB for all variables, and Cloudflare 5 KB for one. */
+const MAX_USUAL_BYTES = 3500
+
+/** Throws `CliError`. */
+export async function askVariable(project: Project, variable: string, asked: Asked): Promise<Told> {
+  const { path, value } = findValue(project, variable)
+  const store = environmentKeyStore({ [variable]: value })
+  if (value !== '' && store.fault !== undefined) throw new CliError(printable(store.fault))
+  if (asked.action === 'list') return perform(asked, store)
+  const { keys } = await store.list({ limit: 1 })
+  if (asked.action === 'revoke') {
+    const left = keys.filter(({ id }) => id !== asked.id)
+    if (left.length === keys.length) return { isRevoked: false }
+    write(path, variable, left)
+    return { isRevoked: true }
+  }
+  write(path, variable, [...keys, asked.stored])
+  return { isCreated: true }
+}
+
+function findValue(project: Project, variable: string): { readonly path: string; readonly value: string } {
+  // The environment would win over the file.
+  if (process.env[variable])
+    throw new CliError(`${variable} is set in the environment: unset it, so that the one of .env is used`)
+  for (const folder of projectFolders(project))
+    for (const name of FILES) {
+      const { from, variables, differs } = readEnvFile(project.cwd, folder, name)
+      const found = variables.find((one) => one.name === variable)
+      if (found === undefined) continue
+      if (differs !== undefined) throw new CliError(`${from} ${differs}: it is not written`)
+      return { path: join(folder, name), value: found.value }
+    }
+  return { path: resolve(project.cwd, '.env'), value: '' }
+}
+
+/** Throws `CliError`. */
+function write(path: string, variable: string, keys: readonly StoredKey[]): void {
+  // An apostrophe would end the value.
+  const json = JSON.stringify(keys.map(withoutDefaults)).replaceAll("'", '\\u0027')
+  const line = toEnvFile(new Map([[variable, json]]))
+  if (json.length > MAX_USUAL_BYTES)
+    terminal.warn(`${variable} has ${json.length} bytes, more than some platforms allow: use a store instead`)
+  const toError = (reason: string): CliError => new CliError(`${printable(path)} ${reason}`)
+  if (!existsSync(path)) {
+    writeFileSync(path, line, { flag: 'wx', mode: 0o600 })
+  } else {
+    const text = readFileSync(path, 'utf8')
+    const isUnchanged = (): boolean => readFileSync(path, 'utf8') === text
+    const replacement = { stats: statSync(path), isUnchanged, toError }
+    if (!replaceFile(path, withLine(text, variable, line), replacement))
+      throw toError('was changed by another program: try again')
+  }
+  terminal.note(`wrote ${printable(path)}: deploy it with mayfly deploy --secret ${variable}`)
+}
+
+function withoutDefaults({ owner, ...key }: StoredKey): object {
+  return { ...key, ...(owner !== key.name && { owner }) }
+}
+
+/** With this line in place of the variable's own, otherwise at the end. */
+function withLine(text: string, variable: string, line: string): string {
+  const own = new RegExp(`^[ \\t]*(?:export[ \\t]+)?${variable}[ \\t]*=.*(?:\\r?\\n|$)`, 'gm')
+  const [first] = text.match(own) ?? []
+  if (first === undefined) return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}`
+  let isWritten = false
+  return text.replaceAll(own, () => {
+    const written = isWritten ? '' : line
+    isWritten = true
+    return written
+  })
+}

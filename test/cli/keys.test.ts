@@ -1,0 +1,203 @@
+/** `mayfly keys`, spawned for real: in a file, in `.env`, and in the stores of a server. */
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { fileKeyStore } from '../../adapters/node.ts'
+import { apiKeys, environmentKeyStore, type KeyStore } from '../../src/keys.ts'
+import { createServer, modernRequest } from '../unit/_client.ts'
+import { MayflyProcess, type Output, Project } from './_dev-process.ts'
+import { STEERING } from './_terminal.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const KEY = /^mk_[0-9A-Za-z]{12}_[0-9A-Za-z]{36}\n$/
+
+function run(project: Project, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Output> {
+  return new MayflyProcess(['keys', ...args], project.folder, undefined, env).exited
+}
+
+/** The status with which a server answers a key, and what it knows of the caller. */
+async function statusOf(
+  key: string,
+  store: KeyStore | ((env: object) => KeyStore),
+  env: object = {},
+): Promise<number> {
+  const server = createServer({ auth: apiKeys({ store }), onError() {} })
+  const headers = { authorization: `Bearer ${key.trim()}` }
+  return (await server.fetch(modernRequest('server/discover', {}, { headers }), env)).status
+}
+
+function withServer(project: Project, store: string, imports: string): void {
+  mkdirSync(join(project.folder, 'node_modules'))
+  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.write(
+    'server.ts',
+    `import { MCPServer } from 'mayfly-mcp'
+import { apiKeys, createMemoryKeyStore, environmentKeyStore } from 'mayfly-mcp/keys'
+${imports}
+const stores = [createMemoryKeyStore, environmentKeyStore]
+export default new MCPServer({ id: 'a', name: 'a', version: '1', log: false, auth: apiKeys({ store: ${store} }), instructions: String(stores.length) })`,
+  )
+}
+
+describe('mayfly keys', { timeout: 120_000 }, () => {
+  test.concurrent.each([
+    [[], /takes create, list, revoke/],
+    [['make'], /takes create, list, revoke: got "make"/],
+    [['create'], /what is its name\?/],
+    [['create', '', '--file', 'k'], /"name" of up to 100 characters/],
+    [['create', 'a\u001b[31m', '--file', 'k'], /"name" of up to 100 characters/],
+    [['create', 'ci', '--scopes', 'a b', '--file', 'k'], /"scopes"/],
+    [['create', 'ci', '--expires', '90'], /not a time for --expires/],
+    [['create', 'ci', '--expires', '0d'], /not a time for --expires/],
+    [['create', 'ci', '--expires', '2020-01-01'], /not a time for --expires/],
+    [['create', 'ci', '--all'], /--all is only for mayfly keys list/],
+    [['list', '--scopes', 'a'], /--scopes is only for mayfly keys create/],
+    [['list', 'a.ts', 'b.ts'], /only one entry/],
+    [['list', 'a.ts', '--file', 'k'], /--file takes no entry/],
+    [['list', '--file', 'k', '--kv', 'KEYS'], /--file or --kv, not both/],
+    [['list', '--local'], /--local is only for --kv/],
+    [['list', '--file', ''], /--file is empty/],
+    [['revoke'], /which key\?/],
+    [['revoke', 'ci'], /not the id of a key/],
+    [['list', '--key', 'x'], /Unknown option '--key'/],
+  ] as const)('%j → exit code 2 and one line', async (args, message) => {
+    await using project = new Project()
+    const { code, stdout, stderr } = await run(project, [...args])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(message)
+    expect(stderr.trim()).not.toContain('\n')
+    expect(stderr).not.toMatch(STEERING)
+  })
+
+  test('in a file: made, listed and revoked; the key is on stdout once, and nowhere else [keys.shown-once]', async () => {
+    await using project = new Project()
+    const file = join(project.folder, 'keys.json')
+    const options = ['--scopes', 'orders:read,orders:write', '--expires', '90d', '--owner', 'ann']
+    const made = await run(project, ['create', 'ci', '--file', 'keys.json', ...options])
+    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(KEY)])
+    const key = made.stdout.trim()
+    const id = key.slice(0, 15)
+    expect(made.stderr).toContain(`made ${id} for "ci"`)
+    const secret = key.slice(16)
+    expect(made.stderr + readFileSync(file, 'utf8')).not.toContain(secret.slice(0, 8))
+    expect(await statusOf(key, fileKeyStore(file))).toBe(200)
+
+    const listed = await run(project, ['list', '--file', 'keys.json'])
+    expect(listed.stdout).toMatch(
+      new RegExp(`${id} +ci \\(ann\\) +active +orders:read orders:write +20\\d\\d-\\d\\d-\\d\\d `),
+    )
+    const json = JSON.parse((await run(project, ['list', '--file', 'keys.json', '--json'])).stdout)
+    expect(json.keys).toEqual([
+      expect.objectContaining({
+        id: id.slice(3),
+        name: 'ci',
+        owner: 'ann',
+        scopes: ['orders:read', 'orders:write'],
+      }),
+    ])
+    expect(json.keys[0].expiresAt - json.keys[0].createdAt).toBeGreaterThan(89 * 86_400_000)
+    expect(JSON.stringify(json)).not.toContain('hash')
+
+    expect(await run(project, ['revoke', id, '--file', 'keys.json'])).toMatchObject({
+      code: 0,
+      stdout: 'revoked\n',
+    })
+    expect(await statusOf(key, fileKeyStore(file))).toBe(401)
+    expect((await run(project, ['list', '--file', 'keys.json'])).stdout).toBe('no keys\n')
+    expect((await run(project, ['list', '--file', 'keys.json', '--all'])).stdout).toMatch(/ revoked /)
+    const unknown = await run(project, ['revoke', 'mk_000000000000', '--file', 'keys.json', '--json'])
+    expect([unknown.code, unknown.stdout]).toEqual([1, '{"revoked":false}\n'])
+  })
+
+  test('--json and --quiet: one object with the key, and nothing else', async () => {
+    await using project = new Project()
+    const { stdout, stderr } = await run(project, ['create', 'ci', '--file', 'k.json', '--json', '--quiet'])
+    const made = JSON.parse(stdout)
+    expect(`${made.key}\n`).toMatch(KEY)
+    expect([made.name, made.id, made.hash, stderr]).toEqual(['ci', made.key.slice(3, 15), undefined, ''])
+  })
+
+  test('in a broken file → exit code 1, one line, and the file stays', async () => {
+    await using project = new Project()
+    project.write('keys.json', '{"keys":[]}')
+    const { code, stdout, stderr } = await run(project, ['create', 'ci', '--file', 'keys.json'])
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      expect.stringContaining('keys.json is not a JSON list of API keys'),
+    ])
+    expect(readFileSync(join(project.folder, 'keys.json'), 'utf8')).toBe('{"keys":[]}')
+  })
+
+  test('for environmentKeyStore: .env is written, other lines stay, and a server reads it [keys.environment]', async () => {
+    await using project = new Project()
+    withServer(project, 'environmentKeyStore', '')
+    const env = join(project.folder, '.env')
+    const valueIn = () => {
+      const [, value] = /^MAYFLY_API_KEYS='(.*)'$/m.exec(readFileSync(env, 'utf8')) ?? []
+      return { MAYFLY_API_KEYS: value }
+    }
+    const first = await run(project, ['create', "Ann's laptop"])
+    expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(KEY)])
+    expect(first.stderr).toContain('mayfly deploy --secret MAYFLY_API_KEYS')
+    if (process.platform !== 'win32') expect(statSync(env).mode & 0o777).toBe(0o600)
+    writeFileSync(env, `# mine\r\nA=1\n${readFileSync(env, 'utf8')}B='2'`)
+    const second = await run(project, ['create', 'ci', '--quiet'])
+    expect(second.stderr).toBe('')
+    expect(readFileSync(env, 'utf8')).toMatch(/^# mine\r\nA=1\nMAYFLY_API_KEYS='.*'\nB='2'$/)
+    for (const { stdout } of [first, second]) {
+      expect(readFileSync(env, 'utf8')).not.toContain(stdout.slice(16, 30))
+      expect(await statusOf(stdout, environmentKeyStore, valueIn())).toBe(200)
+    }
+    expect((await run(project, ['list'])).stdout).toMatch(/Ann's laptop[^\n]*\n[^\n]* ci /)
+    expect((await run(project, ['revoke', first.stdout.trim()])).stdout).toBe('revoked\n')
+    expect(await statusOf(first.stdout, environmentKeyStore, valueIn())).toBe(401)
+    expect(await statusOf(second.stdout, environmentKeyStore, valueIn())).toBe(200)
+
+    const set = await run(project, ['create', 'x'], { MAYFLY_API_KEYS: '[]' })
+    expect([set.code, set.stderr]).toEqual([1, expect.stringContaining('is set in the environment')])
+    writeFileSync(env, 'MAYFLY_API_KEYS=broken\n')
+    const broken = await run(project, ['create', 'x'])
+    expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('is not a JSON list of keys')])
+    expect(readFileSync(env, 'utf8')).toBe('MAYFLY_API_KEYS=broken\n')
+  })
+
+  test("in the server's own store, which never gets the key", async () => {
+    await using project = new Project()
+    const path = JSON.stringify(join(project.folder, 'kept/keys.json'))
+    const store = `{ ...fileKeyStore(${path}), create: (key: never) => { console.error(JSON.stringify(key)); return fileKeyStore(${path}).create(key) } }`
+    withServer(project, `() => (${store})`, `import { fileKeyStore } from 'mayfly-mcp/node'`)
+    const { code, stdout } = await run(project, ['create', 'ci'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(KEY)])
+    expect(await statusOf(stdout, fileKeyStore(join(project.folder, 'kept/keys.json')))).toBe(200)
+    expect((await run(project, ['list', 'server.ts'])).stdout).toMatch(/ ci /)
+    expect(existsSync(join(project.folder, '.env'))).toBe(false)
+  })
+
+  test('in a store that cannot be reached from here → exit code 1, and one line says what to do', async () => {
+    await using project = new Project()
+    const refusals: [string, string, RegExp][] = [
+      ['createMemoryKeyStore()', '', /in the memory of the server: use another store/],
+      [
+        '(env: { KEYS: never }) => kvKeyStore(env.KEYS)',
+        `import { kvKeyStore } from 'mayfly-mcp/cloudflare'`,
+        /kvKeyStore needs the binding .*pass the binding of its KV namespace as --kv/,
+      ],
+    ]
+    mkdirSync(join(project.folder, 'sub'))
+    withServer(project, 'environmentKeyStore', '')
+    const source = readFileSync(join(project.folder, 'server.ts'), 'utf8')
+    for (const [store, imports, message] of refusals) {
+      project.write(
+        'server.ts',
+        `${imports}\n${source.replace('store: environmentKeyStore', `store: ${store}`)}`,
+      )
+      const { code, stdout, stderr } = await run(project, ['create', 'ci'])
+      expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(message)])
+      expect(stderr.trim()).not.toContain('\n')
+    }
+    project.write('server.ts', source.replace('auth: apiKeys({ store: environmentKeyStore }),', ''))
+    expect((await run(project, ['list'])).stderr).toContain('its "auth" has no keys: use apiKeys({ store })')
+  })
+})
