@@ -23,7 +23,7 @@ const STALE_MS = 1500
  * apiKeys({ store: fileKeyStore('keys.json') })
  * ```
  *
- * @param path Relative to the working directory. The file need not exist.
+ * @param path Relative to the working directory. The file does not have to exist.
  * @throws TypeError without a path.
  */
 export function fileKeyStore(path: string): KeyStore {

@@ -20,8 +20,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/auth/bearer.ts': 'VerifyToken',
       'src/auth/verifier.ts': 'Verifier.verify',
       'src/definition/resource.ts': 'CanSubscribe',
-      'src/keys/store.ts':
-        'KeyStore.create KeyStore.list KeyStore.read KeyStore.revoke KeyStore.use',
+      'src/keys/store.ts': 'KeyStore.create KeyStore.list KeyStore.read KeyStore.revoke KeyStore.use',
       'src/events/bus.ts': 'Bus.publish Bus.subscribe',
       'src/events/notifiable.ts': 'createNotifiable.publish',
       'src/events/subscription-store.ts':

@@ -163,13 +163,19 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     expect(readFileSync(env, 'utf8')).toBe('MAYFLY_API_KEYS=broken\n')
   })
 
-  test("in the server's own store, which never gets the key", async () => {
+  test("in the server's own store, which never gets the key [keys.shown-once]", async () => {
     await using project = new Project()
     const path = JSON.stringify(join(project.folder, 'kept/keys.json'))
-    const store = `{ ...fileKeyStore(${path}), create: (key: never) => { console.error(JSON.stringify(key)); return fileKeyStore(${path}).create(key) } }`
-    withServer(project, `() => (${store})`, `import { fileKeyStore } from 'mayfly-mcp/node'`)
+    const seen = join(project.folder, 'seen.json')
+    const store = `{ ...fileKeyStore(${path}), create: (key: never) => {
+      writeFileSync(${JSON.stringify(seen)}, JSON.stringify([key, process.argv, process.env]))
+      return fileKeyStore(${path}).create(key)
+    } }`
+    const imports = `import { writeFileSync } from 'node:fs'\nimport { fileKeyStore } from 'mayfly-mcp/node'`
+    withServer(project, `() => (${store})`, imports)
     const { code, stdout } = await run(project, ['create', 'ci'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(KEY)])
+    expect(readFileSync(seen, 'utf8')).not.toContain(stdout.slice(16, 30))
     expect(await statusOf(stdout, fileKeyStore(join(project.folder, 'kept/keys.json')))).toBe(200)
     expect((await run(project, ['list', 'server.ts'])).stdout).toMatch(/ ci /)
     expect(existsSync(join(project.folder, '.env'))).toBe(false)

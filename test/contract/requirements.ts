@@ -526,55 +526,61 @@ export const REQUIREMENTS = {
   },
   'keys.format': {
     statement: 'An API key has a prefix, an id, a secret of more than 160 random bits and a checksum.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'keys.hashed': {
     statement: 'A store has a hash of a key, never a part of its secret.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
+  },
+  'keys.shown-once': {
+    statement: 'mayfly keys prints a new key once, on stdout, and neither the store nor the server gets it.',
+    source: ['docs/cli.md'],
   },
   'keys.checksum': {
     statement: 'A text that cannot be a key is refused without asking the store.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'keys.constant': {
     statement: 'An unknown id and a wrong secret are refused alike.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'keys.expiry': {
     statement: 'An expired key is refused, also while it is remembered.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'keys.revoke': {
     statement: 'A revoked key is refused after cacheMs at the latest, by default 5 seconds.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'keys.cache': {
     statement: 'The store is asked about a key, known or not, once in cacheMs.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'keys.limits': {
     statement: 'A bad key counts for itself, never for the owner of another.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'keys.outage': {
     statement: 'While the store fails, callers with a key get 503 in time, and it is asked seldom.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'keys.header': {
-    statement: 'A key is read from Authorization, and from x-api-key if the option names it; never from a URL.',
-    source: ['docs/api-keys.md'],
+    statement:
+      'A key is read from Authorization, and from x-api-key if the option names it; never from a URL.',
+    source: ['docs/auth-reference.md'],
   },
   'keys.last-used': {
     statement: 'When a key was last used is stored once an hour, and neither delays nor fails a call.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'keys.environment': {
-    statement: 'Of the keys in a variable, one that cannot be read lets no one in, and the others are served.',
-    source: ['docs/api-keys.md'],
+    statement:
+      'Of the keys in a variable, one that cannot be read lets no one in, and the others are served.',
+    source: ['docs/auth-reference.md'],
   },
   'keys.stores': {
     statement: 'Every store has what was created, and what is revoked stays revoked.',
-    source: ['docs/api-keys.md'],
+    source: ['docs/auth-reference.md'],
   },
   'auth.jwt': {
     statement:

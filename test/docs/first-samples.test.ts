@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { createStoredKey } from '../../src/keys/admin.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -17,7 +18,7 @@ interface Expected {
   readonly text: string
 }
 
-const ANN_KEY = 'a-key-of-sixteen-or-more-characters'
+const { key: ANN_KEY, ...stored } = await createStoredKey({ name: 'ann', scopes: ['orders:write'] })
 
 const PAGES: readonly (readonly [page: string, expected: Expected])[] = [
   [
@@ -34,7 +35,7 @@ const PAGES: readonly (readonly [page: string, expected: Expected])[] = [
     {
       tool: 'refund',
       auth: ANN_KEY,
-      env: { ANN_KEY, CI_KEY: 'another-key-of-sixteen-characters' },
+      env: { MAYFLY_API_KEYS: JSON.stringify([stored]) },
       text: 'Refunded by ann',
     },
   ],

@@ -23,6 +23,7 @@ const NEEDS_A_PROJECT = [
   'dev',
   'doctor',
   'ingest',
+  'keys',
   'logs',
   'preview',
   'registry',

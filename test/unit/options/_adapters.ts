@@ -130,6 +130,7 @@ export const ADAPTERS: {
       call: (options) => createSessions(server, options).close(),
       options: { maxSessions: 1, idleMs: 1000, enableJsonResponse: true, onsessioninitialized() {} },
     },
+    fileKeyStore: 'takes the path of a file',
     nodeListener: on(nodeListener, { hostname: '127.0.0.1' }),
     serve: {
       ...on(async (given, options) => (await serve(given, options)).close(), { port: 0 }),

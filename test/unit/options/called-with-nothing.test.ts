@@ -32,11 +32,16 @@ const FREE: { readonly [name: string]: string } = {
   cancel: 'takes nothing',
   closeSessions: 'a server that has none has nothing to close',
   createMemoryBus: 'takes nothing',
+  createMemoryKeyStore: 'takes nothing',
   createMemoryOAuthStorage: 'takes nothing',
   createMemoryRendezvous: 'takes nothing',
   createMemoryTaskStore: 'takes nothing',
   decline: 'takes nothing',
+  dynamoKeyTable: 'the name of a table',
   dynamoTaskTable: 'the name of a table',
+  environmentKeyStore: 'an environment without the variable has no keys',
+  fileKeyStore: 'the path of a file',
+  postgresKeySchema: 'the name of a table',
   postgresTaskSchema: 'the name of a table',
   reject: 'takes nothing',
 }
@@ -45,7 +50,8 @@ const FREE: { readonly [name: string]: string } = {
 const WORKERD = /^Mayfly(?:Bus|Subscriptions|TaskObject|Rendezvous)$/
 
 /** All options have defaults. */
-const OPTIONAL = /^(?:chromaVector|createMemory\w+|openTelemetry|pollingRunner|postgresTaskSchema)$/
+const OPTIONAL =
+  /^(?:chromaVector|createMemory\w+|openTelemetry|environmentKeyStore|pollingRunner|postgres(?:Key|Task)Schema)$/
 
 describe.each(entries)('%s', async (entry) => {
   const values: { readonly [name: string]: unknown } = await import(/* @vite-ignore */ entry)
