@@ -143,6 +143,7 @@ function platformOf(
     waitUntil,
     deadline,
     deadlineName: 'the timeout of the Lambda function',
+    seesDisconnect: false,
     prefix,
     vouchesForHost,
     ...(clientAddress !== undefined && { clientAddress }),

@@ -29,7 +29,7 @@ export const refund = createTool({
 \`\`\`
 
 *Modern* clients speak MCP 2026-07-28, *legacy* clients 2025-03-26 to 2025-11-25. The last column is for legacy clients with a session in a
-[long-lived process](sessions.md); modern clients need none. *Client support* means a capability that the client declares.
+[long-lived process](sessions.md); modern clients need none. *Client support* means a capability that the client declares. Only tools, prompts and resource reads can ask.
 
 | feature | modern clients | legacy clients | legacy clients in a session |
 |---|---|---|---|
@@ -42,7 +42,13 @@ const NEEDS: { readonly [N in Need]: string } = {
   secret: 'a secret',
   rendezvous: 'a rendezvous',
   tasks: 'tasks',
+  task: '`task` of the tool',
   client: 'client support',
+  asking: '',
+  state: 'a secret after a step or an answer',
+  token: 'a progress token',
+  level: 'a requested log level',
+  disconnect: 'a platform that reports disconnects',
 }
 
 const TAIL = `
@@ -63,7 +69,8 @@ const TAIL = `
   \`_meta["mayfly/degraded"]\` is \`{ feature, reason, remedy }\`. A prompt or resource read is an error with these as \`data\`. No call
   hangs: every wait has a deadline.
 - **A question** without client support, to a modern client: the error \`-32021\`, which names the missing capabilities.
-- **Progress and log messages** without streaming: they are dropped, and the result is the same.
+- **Progress and log messages** without streaming, or that the client did not ask for: they are dropped, and the result is the same. A batch,
+  and sessions with \`enableJsonResponse\`, do not stream.
 - **Cancelling**: \`ctx.signal\` aborts when a client closes the response, and in a session when it posts \`notifications/cancelled\`.
   Without a session that message is acknowledged, and the call continues.
 - **Change notifications** without a bus or stored subscriptions: nothing is advertised, and modern clients list again after \`ttlMs\`.
@@ -75,7 +82,8 @@ const TAIL = `
 
 function describe({ needs, unavailable }: Cell): string {
   if (unavailable !== undefined) return 'no'
-  return needs.length === 0 ? 'yes' : `needs ${needs.map((need) => NEEDS[need]).join(', ')}`
+  const named = needs.map((need) => NEEDS[need]).filter((text) => text !== '')
+  return named.length === 0 ? 'yes' : `needs ${named.join(', ')}`
 }
 
 function cell(feature: Feature, era: Column): string {

@@ -69,7 +69,8 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
   const open: Registry['open'] = async (principal, platform, onEnd) => {
     const { WebStandardStreamableHTTPServerTransport: Transport } = await loadStreamable()
     const { onsessioninitialized, ...hooks } = guardHooks(options, parts.onFault)
-    const exchanges = createExchanges(() => transport, options.enableJsonResponse === true)
+    const isBuffered = options.enableJsonResponse === true
+    const exchanges = createExchanges(() => transport, isBuffered)
     const transport: HttpTransport = new Transport({
       ...(options as object),
       ...(hooks as object),
@@ -89,6 +90,7 @@ export function createRegistry({ parts, next, transport: options, idleMs }: Regi
       next,
       endings: exchanges,
       streamOwner: () => entry.streamOwner,
+      isBuffered,
     })
     const entry: Entry = {
       transport,

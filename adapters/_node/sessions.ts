@@ -26,7 +26,7 @@ import { createDeliveries } from './transport.ts'
 
 /** Options of `createSessions`. */
 export interface SessionsOptions extends Hooks {
-  /** Answers in JSON instead of SSE. Notifications and questions during a call are then lost. Default false. */
+  /** Answers in JSON instead of SSE. A call can then neither report progress, nor log, nor ask: `ctx.can` says no. Default false. */
   enableJsonResponse?: boolean
   /**
    * Maximum concurrent sessions. Beyond that, and beyond a caller's share (`http.callerShare`), a new session ends the one that has been

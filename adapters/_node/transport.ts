@@ -81,6 +81,8 @@ export interface ConnectOptions {
   readonly next: Deliveries['next']
   readonly endings: Endings
   readonly streamOwner: () => StreamOwner | undefined
+  /** The transport answers in JSON. */
+  readonly isBuffered?: boolean
 }
 
 /** Sets the transport's callbacks. */
@@ -88,12 +90,13 @@ export function connect(
   parts: SessionParts,
   transport: SdkTransport,
   platform: RequestPlatform,
-  { next, endings, streamOwner }: ConnectOptions,
+  { next, endings, streamOwner, isBuffered = false }: ConnectOptions,
 ): Session {
   const session = createSession(parts, {
     id: () => transport.sessionId,
     platform,
     streamOwner,
+    isBuffered,
     ...endings,
     send: (message, relatedTo) =>
       transport

@@ -30,6 +30,8 @@ export interface Interaction {
   step<Value>(name: string, fn: StepFunction<Value>, options?: StepOptions): Promise<Jsonified<Value>>
   /** Whether the tool waits for an answer that this call will not get. */
   isSuspended(): boolean
+  /** Whether a question asked now needs a state that is sealed: the call has answers or steps. */
+  mustRemember(): boolean
   /** Called when the tool answered or its call was aborted. */
   close(): void
 }

@@ -134,6 +134,8 @@ export function createLegacyInteraction(
     },
     step: (name, fn, options) => replay.step(name, fn, options),
     isSuspended: () => replay.isSuspended(),
+    // The policy that needs a state needs a secret in any case.
+    mustRemember: () => false,
     close: () => replay.close(),
   }
 }

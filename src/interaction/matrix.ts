@@ -26,11 +26,38 @@ export interface Conditions {
   /** Whether the request came in a session or on stdio. */
   readonly hasSession: boolean
   readonly hasTasks: boolean
+  /** Whether the tool has `task`, so that its call can become one. Undefined: some tool has. */
+  readonly hasTaskOption?: boolean
+  /** Whether the call is a task: its progress is stored, and what it asks too. */
+  readonly isTask?: boolean
+  /** Whether the method may ask: a tool call, a prompt or a resource read. Undefined: as for these. */
+  readonly canAsk?: boolean
+  /** Whether the next question needs a state: after a step or an answer, and always for single use. */
+  readonly mustRemember?: boolean
+  /** Whether this request has a progress token. Undefined: requests may have one. */
+  readonly hasProgressToken?: boolean
+  /** Whether log messages were requested. Undefined: requests may do so. */
+  readonly hasLogLevel?: boolean
+  /** Whether the platform reports that a client has disconnected. Undefined: it does. */
+  readonly seesDisconnect?: boolean
   /** Whether calls of servers behind a gateway may become tasks. */
   readonly relaysTasks?: boolean
 }
 
-export type Need = 'streaming' | 'bus' | 'subscriptions' | 'secret' | 'rendezvous' | 'tasks' | 'client'
+export type Need =
+  | 'streaming'
+  | 'bus'
+  | 'subscriptions'
+  | 'secret'
+  | 'rendezvous'
+  | 'tasks'
+  | 'task'
+  | 'client'
+  | 'asking'
+  | 'state'
+  | 'token'
+  | 'level'
+  | 'disconnect'
 
 export interface Cell {
   /** All conditions that must be met; with an empty list the feature is always available. */
@@ -39,7 +66,6 @@ export interface Cell {
 }
 
 const ALWAYS: Cell = { needs: [] }
-const STREAMING: Cell = { needs: ['streaming'] }
 const BUS: Cell = { needs: ['bus', 'streaming'] }
 
 const unavailable = (reason: string, remedy: string): Cell => ({ needs: [], unavailable: { reason, remedy } })
@@ -51,10 +77,11 @@ type Row = { readonly [C in Column]: Cell }
 
 const all = (cell: Cell): Row => ({ modern: cell, legacy: cell, session: cell })
 
-const ASK: Cell = { needs: ['client'] }
-const MEET: Cell = { needs: ['rendezvous', 'streaming', 'client'] }
-
-const QUESTION: Row = { modern: ASK, legacy: MEET, session: ASK }
+const QUESTION: Row = {
+  modern: { needs: ['asking', 'client', 'state'] },
+  legacy: { needs: ['asking', 'rendezvous', 'streaming', 'client'] },
+  session: { needs: ['asking', 'streaming', 'client'] },
+}
 
 const CHANGES: Row = {
   modern: BUS,
@@ -68,8 +95,8 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
   'elicitation.url': QUESTION,
   sampling: QUESTION,
   roots: QUESTION,
-  progress: all(STREAMING),
-  logging: all(STREAMING),
+  progress: all({ needs: ['streaming', 'token'] }),
+  logging: all({ needs: ['streaming', 'level'] }),
   logLevel: {
     modern: ALWAYS,
     session: ALWAYS,
@@ -83,7 +110,8 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
   'resources.listChanged': CHANGES,
   'resources.subscribe': CHANGES,
   cancellation: {
-    ...all(ALWAYS),
+    modern: { needs: ['disconnect'] },
+    session: ALWAYS,
     legacy: unavailable(
       'A legacy client cancels in a separate request, and a stateless server cannot match it to the call.',
       'Connect with a client of 2026-07-28 or later, which closes the response, or in a session.',
@@ -118,14 +146,14 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
         "Choose the tool's task.fallback: wait in the call, return a handle, or refuse.",
       ),
     ),
-    modern: { needs: ['tasks', 'client'] },
+    modern: { needs: ['tasks', 'client', 'task'] },
   },
 }
 
 /** Alternatives: the model can ask for a legacy form, and 2025-11-25 has a special error for a URL. */
 export const LEGACY_ALTERNATIVES: { readonly [F in Feature]?: Cell } = {
-  'elicitation.form': { needs: ['secret'] },
-  'elicitation.url': { needs: ['client'] },
+  'elicitation.form': { needs: ['asking', 'secret'] },
+  'elicitation.url': { needs: ['asking', 'client'] },
 }
 
 /** The capabilities that the client must have declared for a feature. */
@@ -137,10 +165,14 @@ const DECLARED: { readonly [F in Feature]?: ClientCapabilities } = {
   tasks: { extensions: { [TASKS_EXTENSION]: {} } },
 }
 
+const SET_SECRET =
+  'Set MAYFLY_SECRET (32 or more random characters) on this deployment, or `secret` if no adapter serves it.'
+
 const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remedy: string } } = {
   streaming: {
     reason: 'This response cannot be streamed.',
-    remedy: 'Use a platform that streams, and a client that accepts text/event-stream.',
+    remedy:
+      'Use a platform that streams, sessions without enableJsonResponse, and a client that accepts text/event-stream and sends no batch.',
   },
   bus: {
     reason: 'No bus is configured.',
@@ -152,8 +184,7 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
   },
   secret: {
     reason: 'No secret is configured.',
-    remedy:
-      'Set MAYFLY_SECRET (32 or more random characters) on this deployment, or `secret` if no adapter serves it.',
+    remedy: SET_SECRET,
   },
   rendezvous: {
     reason: 'A legacy client can only be asked on an open connection, and this server has none.',
@@ -162,6 +193,30 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
   tasks: {
     reason: 'The server has no "tasks".',
     remedy: 'Pass `tasks: createMemoryTasks()`, or tasks in a shared store.',
+  },
+  task: {
+    reason: 'This call cannot become a task.',
+    remedy: 'Give the tool the option `task`.',
+  },
+  asking: {
+    reason: 'Only tools, prompts and resource reads can ask the client.',
+    remedy: 'Ask in one of them.',
+  },
+  state: {
+    reason: 'A question after a step or an earlier answer, or with single use, needs a secret.',
+    remedy: SET_SECRET,
+  },
+  token: {
+    reason: 'The client did not ask for the progress of this call.',
+    remedy: 'Send a progressToken with the request.',
+  },
+  level: {
+    reason: 'The client did not ask for log messages of this call.',
+    remedy: 'Send io.modelcontextprotocol/logLevel with the request.',
+  },
+  disconnect: {
+    reason: 'This platform does not report that a client has disconnected.',
+    remedy: 'Use short calls, or a tool with `task`, which its client can cancel.',
   },
   client: {
     reason: 'The client did not declare this capability.',
@@ -198,7 +253,7 @@ function cellOf(feature: Feature, { era, legacyPolicy, protocolVersion, hasSessi
 function holds(need: Need, feature: Feature, conditions: Conditions): boolean {
   switch (need) {
     case 'streaming':
-      return conditions.canStream
+      return conditions.canStream || (conditions.isTask === true && feature === 'progress')
     case 'bus':
       return conditions.hasBus
     case 'subscriptions':
@@ -209,6 +264,18 @@ function holds(need: Need, feature: Feature, conditions: Conditions): boolean {
       return conditions.hasRendezvous && conditions.legacyPolicy === 'rendezvous'
     case 'tasks':
       return conditions.hasTasks
+    case 'task':
+      return conditions.hasTaskOption !== false
+    case 'asking':
+      return conditions.canAsk !== false
+    case 'state':
+      return conditions.hasSecret || conditions.isTask === true || conditions.mustRemember !== true
+    case 'token':
+      return conditions.hasProgressToken !== false
+    case 'level':
+      return conditions.hasLogLevel !== false
+    case 'disconnect':
+      return conditions.seesDisconnect !== false || conditions.isTask === true
     case 'client':
       return (
         Object.keys(missingCapabilities(DECLARED[feature] ?? {}, conditions.clientCapabilities)).length === 0

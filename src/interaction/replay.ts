@@ -118,6 +118,12 @@ export class Replay implements StepsCall {
     return this.isEnded || this.#open.length > 0 || this.#isParked
   }
 
+  mustRemember(): boolean {
+    const { steps, errors = {} } = this.steps.journal()
+    const isEmpty = [this.#answers, steps, errors].every((record) => Object.keys(record).length === 0)
+    return !isEmpty || this.isRunningStep || this.#state !== undefined
+  }
+
   /** Whether a running step began after the last result reached the tool, so maybe because of it. */
   get hasReacted(): boolean {
     return [...this.#running.values()].includes(this.decisions.handedOut)

@@ -14,7 +14,7 @@ import { inputRequired, type MethodResult, toMethodResult } from '../request/met
 import { givenRequest } from '../request/platform.ts'
 import { RequestScope } from '../request/request-server.ts'
 import type { ContextWire } from '../request/wire.ts'
-import { beginInteraction, openRounds } from './asking.ts'
+import { beginInteraction, canAsk, openRounds } from './asking.ts'
 import type { Call, EarlierRounds } from './call.ts'
 import { conditionsOf, definitionOf } from './conditions.ts'
 import { deadlineError, deadlineOf, earliestEnd, watchCall } from './deadline.ts'
@@ -261,7 +261,12 @@ class RunningCall implements ContextWire, CallControl {
   }
 
   conditions(): Conditions {
-    return conditionsOf(this.#call, this.#incoming, this.#options)
+    return {
+      ...conditionsOf(this.#call, this.#incoming, this.#options),
+      canAsk: canAsk(this.method),
+      hasProgressToken: this.progressToken !== undefined,
+      hasLogLevel: this.logLevel !== undefined,
+    }
   }
 
   interaction(): Interaction {

@@ -22,6 +22,10 @@ const TARGET: { readonly [method: string]: 'name' | 'uri' } = {
   'resources/read': 'uri',
 }
 
+export function canAsk(method: string): boolean {
+  return Object.hasOwn(TARGET, method)
+}
+
 function bindingOf({ era, method, params }: Call, incoming: Incoming): Binding {
   const target = params[TARGET[method]!]
   return {
@@ -103,7 +107,7 @@ export function beginInteraction(
   control: CallControl,
   conditions: Conditions,
 ): Interaction {
-  if (!Object.hasOwn(TARGET, call.method)) {
+  if (!canAsk(call.method)) {
     throw new TypeError('Only tools, prompts and resource reads can ask the client.')
   }
   const { journal = EMPTY_JOURNAL, responses = {} } = call.rounds ?? {}

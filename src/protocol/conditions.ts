@@ -35,7 +35,7 @@ export function conditionsOf(
   }: Pick<EngineOptions, 'bus' | 'asking' | 'subscriptions'> &
     Partial<Pick<EngineOptions, 'tasks' | 'gateway'>>,
 ): Conditions {
-  const { session, env, isLongLived } = incoming.platform
+  const { session, env, isLongLived, seesDisconnect } = incoming.platform
   const hasSecret = asking.sealFor(env) !== undefined
   return {
     era,
@@ -49,6 +49,8 @@ export function conditionsOf(
     legacyPolicy: asking.legacyPolicy,
     hasSession: session !== undefined,
     hasTasks: tasks !== undefined,
+    mustRemember: asking.singleUse !== undefined,
+    seesDisconnect: seesDisconnect !== false,
     relaysTasks: hasSecret && gateway?.relaysTasks === true,
   }
 }

@@ -34,6 +34,8 @@ export interface SessionOptions {
    * The caller that opened the stream for changes; undefined without a stream. Default: the user of the process, who may get all changes.
    */
   readonly streamOwner?: () => StreamOwner | undefined
+  /** Whether the transport sends nothing before an answer is complete, so that a call can neither notify nor ask. Default false. */
+  readonly isBuffered?: boolean
   readonly platform: RequestPlatform
 }
 
@@ -70,7 +72,15 @@ const USER: StreamOwner = { auth: undefined, access: undefined }
 
 export function createSession(
   { engine, join, definition, onFault }: SessionParts,
-  { id = () => undefined, send, onBegun, onCancelled, streamOwner = () => USER, platform }: SessionOptions,
+  {
+    id = () => undefined,
+    send,
+    onBegun,
+    onCancelled,
+    streamOwner = () => USER,
+    isBuffered: isWhole = false,
+    platform,
+  }: SessionOptions,
 ): Session {
   const running = new Set<AbortController>()
   /** Running requests, by id, for cancellation. */
@@ -144,7 +154,7 @@ export function createSession(
 
   const toAdmitted = (sender: Admitted | undefined, signal: AbortSignal): Admitted => ({
     request: toRequest(sender?.request, client.declared?.protocolVersion, signal),
-    platform: { ...(sender?.platform ?? platform), session: client },
+    platform: { ...(sender?.platform ?? platform), session: client, ...(isWhole && { canStream: false }) },
     requestId: sender?.requestId ?? crypto.randomUUID(),
     startedAt: Date.now(),
     headers: {},

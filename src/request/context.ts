@@ -27,6 +27,7 @@ import type { InputRequired } from '../definition/input-required.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
 import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
+import { degradedError } from '../interaction/degraded.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { availability, type Conditions, policyFor } from '../interaction/matrix.ts'
 import {
@@ -216,7 +217,15 @@ export class Context extends Taskless implements McpContext {
 
   /** Async, so that a question that cannot be asked rejects instead of throwing. */
   async #begin(build: () => Question): Promise<unknown> {
-    return this.#interaction.ask(build())
+    const question = build()
+    if (this.#wire.conditions().canAsk === false) {
+      const answer = this.can(question.feature)
+      if (!answer.available) {
+        const { reason, remedy } = answer
+        throw degradedError({ feature: question.feature, reason, remedy })
+      }
+    }
+    return this.#interaction.ask(question)
   }
 
   get #interaction(): Interaction {
@@ -243,7 +252,12 @@ export class Context extends Taskless implements McpContext {
   /** The conditions that the degradation matrix depends on. */
   get conditions(): Conditions {
     const conditions = this.#wire.conditions()
-    return { ...conditions, legacyPolicy: policyFor(this.#wire.method, conditions.legacyPolicy) }
+    return {
+      ...conditions,
+      legacyPolicy: policyFor(this.#wire.method, conditions.legacyPolicy),
+      mustRemember: conditions.mustRemember === true || this.#begun?.mustRemember() === true,
+      hasTaskOption: this.hasTaskOption,
+    }
   }
 
   /** Aborts `signal`. The reason is created when the signal is first read, because an error captures a stack. */

@@ -49,6 +49,7 @@ function createSteps(signal: () => AbortSignal): Interaction {
     askReturned: refuse,
     step: (name, fn, options) => replay.step(name, fn, options),
     isSuspended: () => false,
+    mustRemember: () => false,
     close: () => replay.close(),
   }
 }

@@ -30,6 +30,8 @@ export interface RequestPlatform {
   readonly deadlineName?: string
   /** Whether a response can be streamed. Default true. */
   readonly canStream?: boolean
+  /** Whether `request.signal` aborts, or a streamed body is cancelled, when the client disconnects. Default true. */
+  readonly seesDisconnect?: boolean
   /** Maximum bytes of the body of a buffered response. Default: no limit. */
   readonly maxResponseBytes?: number
   /** Maximum bytes of the body of a streamed response. Default: no limit. */

@@ -13,6 +13,11 @@ export class TaskNeededError extends Error {
 }
 
 export class Taskless {
+  /** Whether the call may become a task. */
+  get hasTaskOption(): boolean {
+    return false
+  }
+
   /** @throws TaskNeededError */
   async sleep(_name: string, _ms: number): Promise<void> {
     throw new TaskNeededError('ctx.sleep')

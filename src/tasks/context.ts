@@ -22,6 +22,10 @@ export class RunContext extends Context implements TaskContext {
     this.taskStore = taskStore
   }
 
+  override get hasTaskOption(): boolean {
+    return true
+  }
+
   get taskId(): string | undefined {
     return this.#run().task?.id
   }
@@ -142,6 +146,8 @@ function asTask(call: Interaction, run: () => TaskRun): Interaction {
     },
     step: (name, fn, options) => run().replay.step(name, fn, options),
     isSuspended: () => call.isSuspended(),
+    // A task is stored with its steps.
+    mustRemember: () => !run().asksAsTask && run().replay.mustRemember(),
     close: () => call.close(),
   }
 }

@@ -217,5 +217,6 @@ function conditionsOf({ caller }: TaskRecord, { bus, asking }: ServerOptions) {
     legacyPolicy: asking.legacyPolicy,
     hasSession: false,
     hasTasks: true,
+    isTask: true,
   }
 }

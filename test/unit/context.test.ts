@@ -169,7 +169,7 @@ describe('ctx.can', () => {
     seen((ctx) => ctx.can(feature), options, config)
 
   it('true where it works in this request [context.can]', async () => {
-    expect(await can('progress')).toEqual({ available: true })
+    expect(await can('progress', { meta: { progressToken: 1 } })).toEqual({ available: true })
     expect(await can('logLevel')).toEqual({ available: true })
     expect(await can('cancellation')).toEqual({ available: true })
   })
@@ -177,6 +177,9 @@ describe('ctx.can', () => {
   it.each<[string, Feature, SendOptions]>([
     ['a client that takes only JSON', 'progress', { headers: { accept: 'application/json' } }],
     ['a platform that cannot stream', 'logging', { platform: { canStream: false } }],
+    ['a client that wants no progress', 'progress', {}],
+    ['a client that wants no log', 'logging', {}],
+    ['a platform that reports no disconnects', 'cancellation', { platform: { seesDisconnect: false } }],
     ['no bus', 'tools.listChanged', {}],
     ['a client that did not declare it', 'sampling', {}],
     ['what no stateless server can do', 'sessions', {}],

@@ -57,8 +57,8 @@ const modernCan = async (server: Server, capabilities: object, options: SendOpti
       await modern(
         server,
         'tools/call',
-        { name: 'can' },
-        { ...options, meta: { [META.clientCapabilities]: capabilities } },
+        { name: 'can', _meta: { progressToken: 1 } },
+        { ...options, meta: { [META.clientCapabilities]: capabilities, [META.logLevel]: 'info' } },
       ),
     ),
   )
@@ -70,7 +70,9 @@ async function legacyHeaders(server: Server, capabilities: object, protocolVersi
 
 const legacyCan = async (server: Server, capabilities: object, protocolVersion = '2025-11-25') => {
   const headers = await legacyHeaders(server, capabilities, protocolVersion)
-  return listed(textOf(await legacy(server, 'tools/call', { name: 'can' }, { headers })))
+  return listed(
+    textOf(await legacy(server, 'tools/call', { name: 'can', _meta: { progressToken: 1 } }, { headers })),
+  )
 }
 
 const sessionOf = (clientCapabilities: object): ClientSession => ({
@@ -214,7 +216,8 @@ describe('what needs no question', () => {
 
   it('a legacy client in a session has all of them, bus or not', async () => {
     const platform = { session: sessionOf({}) }
-    const answer = await legacy(serverOf(), 'tools/call', { name: 'can' }, { platform })
+    const call = { name: 'can', _meta: { progressToken: 1 } }
+    const answer = await legacy(serverOf(), 'tools/call', call, { platform })
     expect(listed(textOf(answer))).toEqual([
       ...CHANGES,
       'progress',
