@@ -307,7 +307,8 @@ export function advertise(
     ...(offers.hasPrompts && { prompts: listChanged('prompts.listChanged') }),
     ...(offers.hasResources && { resources: { ...listChanged('resources.listChanged'), ...subscribe } }),
     ...(offers.hasCompletions && { completions: {} }),
-    ...(availability('logging', conditions).available && { logging: {} }),
+    // Other requests may ask for a level, even if this one did not.
+    ...(availability('logging', { ...conditions, hasLogLevel: true }).available && { logging: {} }),
     ...((conditions.hasTasks || conditions.relaysTasks) &&
       conditions.era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } }),
   }
