@@ -9,6 +9,7 @@ import type { Env, Implementation, McpContext } from './definition/context.ts'
 import { textOf } from './definition/error-text.ts'
 import { forEnv } from './definition/for-env.ts'
 import { warn } from './definition/json-line.ts'
+import { checkMiddleware, type ToolMiddleware } from './definition/middleware.ts'
 import { present } from './definition/present.ts'
 import { checkPrompts, isPromptCallbacks, type PromptsConfig } from './definition/prompt.ts'
 import { checkResources, isResourceCallbacks, type ResourcesConfig } from './definition/resource.ts'
@@ -51,6 +52,11 @@ export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   prompts?: PromptsConfig
   /** Runs for each request before it is dispatched, and changes only that request's server. Use it for multi-tenancy. */
   setup?: (server: RequestServer<Context>, request: Request) => unknown
+  /**
+   * Middleware around each tool call, the first one outermost: it may refuse the call, change its arguments and its result, and measure it.
+   * Runs once the arguments are validated, and again with each round of questions. Default: none.
+   */
+  use?: readonly ToolMiddleware<Context>[]
   /**
    * Carries change notifications. Without a bus, they are only advertised by a long-lived process, which is its own; `false` for one of
    * several processes, where a client would miss the changes of the others.
@@ -144,6 +150,7 @@ export const SERVER_OPTIONS: Names<MCPServerConfig> = {
   resources: 'object',
   prompts: 'object',
   setup: 'function',
+  use: 1,
   bus: 1,
   subscriptions: 'object',
   pageSize: [1],
@@ -185,6 +192,7 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
         `Tool "${name}" has "task", but the server has no "tasks": pass a store, such as createMemoryTasks().`,
       )
   }
+  checkMiddleware(config.use)
   refuseUnknown('"cache"', config.cache, CACHE_OPTIONS)
   checkPrompts(config.prompts)
   checkResources(config.resources)

@@ -50,6 +50,7 @@ export type {
 export type { InputRequired } from './definition/input-required.ts'
 export { type JsonSchemaAsStandard, jsonSchema } from './definition/json-schema.ts'
 export type { Jsonified } from './definition/jsonified.ts'
+export type { CallContext, NextCall, ToolCall, ToolMiddleware } from './definition/middleware.ts'
 export { NonRetryableError } from './definition/non-retryable-error.ts'
 export {
   type AnyPrompt,

@@ -258,7 +258,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   }
 
   #requestOptions(): RequestOptions {
-    const { bus, pageSize = 1000, cache = {}, setup, tasks, gateway } = this.#config
+    const { bus, pageSize = 1000, cache = {}, setup, tasks, gateway, use } = this.#config
     this.#options ??= {
       definition: this.#compile(),
       bus,
@@ -267,6 +267,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
       setup,
       cache: { ttlMs: cache.ttlMs ?? 60_000, scope: cache.scope },
       reportError: this.#reportError,
+      use: use?.length ? use : undefined,
       asking: toAskingOptions(this.#config, this.#reportError),
       tasks,
       gateway,

@@ -34,8 +34,7 @@ export function toResultConverter(
   hasObjectOutput: boolean,
 ): (output: unknown, era: 'modern' | 'legacy') => CallToolResult | Promise<CallToolResult> {
   return (output, era) => {
-    const result = withJson(isCallToolResult(output) ? output : fromValue(output, outputSchema !== undefined))
-    checkBlocks(result)
+    const result = toCallToolResult(output, outputSchema !== undefined)
     if (outputSchema === undefined || result.isError === true) return forEra(result, era)
     if (result.structuredContent === undefined) {
       return errorResult(
@@ -51,6 +50,13 @@ export function toResultConverter(
           )
     return validation instanceof Promise ? validation.then(finish) : finish(validation)
   }
+}
+
+/** A result from an output in any form, which is not validated. @throws TypeError for one that cannot be sent. */
+export function toCallToolResult(output: unknown, isStructured: boolean): CallToolResult {
+  const result = withJson(isCallToolResult(output) ? output : fromValue(output, isStructured))
+  checkBlocks(result)
+  return result
 }
 
 /** The part of an output that the `outputSchema` describes, without the result around it. */
@@ -111,7 +117,7 @@ function checkPlain(output: object): void {
 }
 
 /** In the modern era `structuredContent` may be any JSON value; legacy clients accept only an object. */
-function forEra(result: CallToolResult, era: 'modern' | 'legacy'): CallToolResult {
+export function forEra(result: CallToolResult, era: 'modern' | 'legacy'): CallToolResult {
   const { structuredContent } = result
   if (era === 'modern' || structuredContent === undefined) return result
   if (

@@ -60,7 +60,7 @@ type SealFor = GatewayHost['asking']['sealFor']
 export function mergeDefinitions(
   own: Definition,
   sources: readonly Source[],
-  { reportError, asking }: GatewayHost,
+  { reportError, asking, use }: GatewayHost,
   leaveOut: LeaveOut,
 ): Definition {
   const merging: Merging = {
@@ -69,7 +69,7 @@ export function mergeDefinitions(
     templates: new Map(own.resources.templates.map((one) => [one.resourceTemplate.uriTemplate, one])),
     prompts: new Map(own.prompts.declared),
     reportError,
-    sealFor: asking.sealFor,
+    sealFor: use ? () => undefined : asking.sealFor,
     leaveOut,
   }
   for (const { upstream, lists } of sources) if (lists !== undefined) addServer(merging, upstream, lists)

@@ -32,8 +32,9 @@ export function conditionsOf(
     subscriptions,
     tasks,
     gateway,
+    use,
   }: Pick<EngineOptions, 'bus' | 'asking' | 'subscriptions'> &
-    Partial<Pick<EngineOptions, 'tasks' | 'gateway'>>,
+    Partial<Pick<EngineOptions, 'tasks' | 'gateway' | 'use'>>,
 ): Conditions {
   const { session, env, isLongLived, seesDisconnect } = incoming.platform
   const hasSecret = asking.sealFor(env) !== undefined
@@ -51,6 +52,6 @@ export function conditionsOf(
     hasTasks: tasks !== undefined,
     mustRemember: asking.singleUse !== undefined,
     seesDisconnect: seesDisconnect !== false,
-    relaysTasks: hasSecret && gateway?.relaysTasks === true,
+    relaysTasks: hasSecret && use === undefined && gateway?.relaysTasks === true,
   }
 }

@@ -35,6 +35,8 @@ export interface GatewayHost {
   readonly asking: { readonly sealFor: (env: unknown) => Seal | undefined }
   /** The server's own tasks. */
   readonly tasks: object | undefined
+  /** The server's middleware, which would not get the result of a task behind. */
+  readonly use?: object | undefined
 }
 
 /** Created by `gateway`. */

@@ -2,6 +2,7 @@
 
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Definition } from '../definition/compile.ts'
+import type { ToolMiddleware } from '../definition/middleware.ts'
 import type { Bus, ChangeEvent } from '../events/bus.ts'
 import type { Rendezvous } from '../interaction/rendezvous.ts'
 import type { Seal } from '../interaction/seal.ts'
@@ -27,6 +28,8 @@ export interface ServerOptions {
   /** Cache hints for lists and discovery. Without a scope, the scope is decided per result. */
   readonly cache: { readonly ttlMs: number; readonly scope: CacheHints['scope'] | undefined }
   readonly reportError: ReportError
+  /** What runs around each tool call; undefined if there is nothing. */
+  readonly use?: readonly ToolMiddleware[] | undefined
   readonly asking: AskingOptions
   /** Adds members to each context, for tools written for another framework. */
   readonly extendContext: ((context: Context) => void) | undefined

@@ -4,22 +4,32 @@
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { type CallToolResult, errorResult } from '../definition/content.ts'
-import type { Era } from '../definition/context.ts'
+import type { Era, McpContext } from '../definition/context.ts'
 import { isA, textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
 import { isInputRequired } from '../definition/input-required.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
+import {
+  type Around,
+  type ToolCall,
+  type ToolMiddleware,
+  throughMiddleware,
+} from '../definition/middleware.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
+import { forEra } from '../definition/tool-result.ts'
 import { CONTINUE } from '../interaction/legacy-policy.ts'
 import type { Context } from './context.ts'
 import { type MethodResult, StartedTask, toMethodResult } from './method-result.ts'
-import type { ReportError } from './options.ts'
+import type { ReportError, ServerOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import type { RequestOptions } from './task-support.ts'
 import { tellHooks } from './tell-hooks.ts'
+
+/** What a run of a tool needs from the server. */
+export type ToolRunOptions = Pick<ServerOptions, 'reportError' | 'use'>
 
 /** The complete, unpaged list of a definition, serialized once per era. */
 const compiledLists = new WeakMap<object, { modern: JsonMembers; legacy: JsonMembers }>()
@@ -98,72 +108,142 @@ export function callTool(
   scope.requireAccess({ kind: 'tool', name, scopes: tool.source.scopes })
   const input = optionalObjectParam(params, 'arguments')
   return tool.source.task === undefined || options.tasks === undefined
-    ? runTool(tool, input, scope.context, options.reportError)
+    ? runTool(tool, input, scope.context, options)
     : options.tasks.call(tool, input, scope.context)
 }
 
 /**
- * Validates the arguments, executes the tool and converts its result. A synchronous tool is answered synchronously, so that only async code
- * costs a promise. Throws only `ProtocolError`, which is for the client: even a result that is not JSON becomes an `isError` result.
+ * Validates the arguments, executes the tool within the middleware, and converts its result. A synchronous tool is answered synchronously,
+ * so that only async code costs a promise. Throws only `ProtocolError`, which is for the client: even a result that is not JSON becomes an
+ * `isError` result.
+ *
+ * @param task Set for a run of a task.
  */
 export function runTool(
   tool: CompiledTool,
   input: unknown,
   context: Context,
-  reportError: ReportError,
+  options: ToolRunOptions,
+  task?: 'run',
 ): MethodResult | Promise<MethodResult> {
-  const fail = (error: unknown): MethodResult => {
-    if (isA(error, ProtocolError)) throw error
-    // An error caused by the abort is not reported.
-    if (!context.isStoppedBy(error)) reportError(error, { tool: tool.name, requestId: context.requestId })
-    return toMethodResult(errorResult(textOf(error)))
-  }
+  const run = (validation: Validation) => execute(tool, input, validation, context, options, task)
+  const fail = (error: unknown): MethodResult => failedResult(error, tool, context, options.reportError)
   // Compiles the tool, outside of `try`: an invalid schema is a server error, not one that the model could correct.
   const { input: schema } = tool
   try {
     const validation = schema.validate(input)
-    const result =
-      validation instanceof Promise
-        ? validation.then((settled) => execute(tool, settled, context, reportError))
-        : execute(tool, validation, context, reportError)
+    const result = validation instanceof Promise ? validation.then(run) : run(validation)
     return result instanceof Promise ? result.catch(fail) : result
   } catch (error) {
     return fail(error)
   }
 }
 
-function execute(
+/** The result of a tool that threw. @throws ProtocolError if that is what it threw. */
+export function failedResult(
+  error: unknown,
   tool: CompiledTool,
-  validation: Validation,
   context: Context,
   reportError: ReportError,
+): MethodResult {
+  if (isA(error, ProtocolError)) throw error
+  // An error caused by the abort is not reported.
+  if (!context.isStoppedBy(error)) reportError(error, { tool: tool.name, requestId: context.requestId })
+  return toMethodResult(errorResult(textOf(error)))
+}
+
+function execute(
+  tool: CompiledTool,
+  sent: unknown,
+  validation: Validation,
+  context: Context,
+  { reportError, use }: ToolRunOptions,
+  task: 'run' | undefined,
 ): MethodResult | Promise<MethodResult> {
-  const { name, source } = tool
   if (!validation.ok)
     return toMethodResult(
-      errorResult(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`),
+      errorResult(`Invalid arguments for tool ${tool.name}: ${describeIssues(validation.issues)}`),
     )
-  tellHooks(tool, { input: validation.value }, context, reportError)
-  const finish = (output: unknown): MethodResult | Promise<MethodResult> => {
+  const write = (outcome: CallToolResult | StartedTask): MethodResult =>
+    outcome instanceof StartedTask
+      ? { ...toMethodResult(outcome.task), type: 'task' }
+      : toMethodResult(outcome)
+  if (use === undefined) return runValidated(tool, validation.value, context, reportError, context.era, write)
+  const run = (input: unknown) =>
+    // `mayfly-mcp/gateway` starts no task for a server with middleware.
+    runValidated(tool, input, context, reportError, 'modern', (outcome) => outcome as CallToolResult)
+  return aroundTool(use, tool, context, run, validation.value, sent, task).then((result) =>
+    sendable(tool, () => write(forEra(result, context.era))),
+  )
+}
+
+/** Runs the middleware around `run`. */
+export function aroundTool(
+  use: readonly ToolMiddleware[],
+  tool: CompiledTool,
+  context: Context,
+  run: Around<McpContext>['run'],
+  input: unknown,
+  sent: unknown,
+  task: ToolCall['task'],
+): Promise<CallToolResult> {
+  const toolName = tool.name
+  const around: Around<McpContext> = {
+    toolName,
+    context,
+    task,
+    parse: async (changed) => {
+      const validation = await tool.input.validate(changed)
+      if (validation.ok) return validation.value
+      throw new TypeError(
+        `A middleware passed invalid arguments to tool "${toolName}": ${describeIssues(validation.issues)}`,
+      )
+    },
+    run,
+    toResult: (output) => sendable(tool, () => tool.toResult(output, 'modern')),
+  }
+  return throughMiddleware(use, around, input, sent as ToolCall['arguments'])
+}
+
+/** Executes a tool with valid arguments, and tells its hooks. `write` gets the validated result. */
+function runValidated<Written>(
+  tool: CompiledTool,
+  input: unknown,
+  context: Context,
+  reportError: ReportError,
+  era: Era,
+  write: (outcome: CallToolResult | StartedTask) => Written,
+): Written | Promise<Written> {
+  const { source } = tool
+  tellHooks(tool, { input }, context, reportError)
+  const finish = (output: unknown): Written | Promise<Written> => {
     if (isInputRequired(output)) {
-      const again = () => source.execute!(validation.value, context)
+      const again = () => source.execute!(input, context)
       return context.askReturned(output).then(again).then(finish)
     }
-    if (output instanceof StartedTask) return { ...toMethodResult(output.task), type: 'task' }
-    const write = (result: CallToolResult): MethodResult => {
+    if (output instanceof StartedTask) return write(output)
+    const complete = (result: CallToolResult): Written => {
       if (result.isError !== true) tellHooks(tool, { output }, context, reportError)
-      return toMethodResult(result)
+      return write(result)
     }
-    const refuse = (cause: unknown): never => {
-      throw new TypeError(`Tool "${name}" returned a result that cannot be sent: ${textOf(cause)}`, { cause })
-    }
-    try {
-      const result = tool.toResult(output, context.era)
-      return result instanceof Promise ? result.then(write).catch(refuse) : write(result)
-    } catch (error) {
-      return refuse(error)
-    }
+    return sendable(tool, () => {
+      const result = tool.toResult(output, era)
+      return result instanceof Promise ? result.then(complete) : complete(result)
+    })
   }
-  const output = source.execute!(validation.value, context)
+  const output = source.execute!(input, context)
   return isThenable(output) ? Promise.resolve(output).then(finish) : finish(output)
+}
+
+/** @throws TypeError, naming the tool, if `convert` fails. */
+function sendable<Value>({ name }: CompiledTool, convert: () => Value): Value {
+  const refuse = (cause: unknown): never => {
+    throw new TypeError(`Tool "${name}" returned a result that cannot be sent: ${textOf(cause)}`, { cause })
+  }
+  try {
+    const value = convert()
+    return value instanceof Promise ? (value.catch(refuse) as Value) : value
+  } catch (error) {
+    return refuse(error)
+  }
 }

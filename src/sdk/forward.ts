@@ -8,6 +8,7 @@ import { withinLimit } from '../protocol/response-limit.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'
 import type { ReportError } from '../request/options.ts'
 import { toCall } from './foreign-call.ts'
+import type { ForeignMiddleware } from './foreign-middleware.ts'
 import type { ListedNames } from './listed-names.ts'
 import { closeQuietly, type ForeignAnswer, type RunForeign, unbroken } from './run.ts'
 import type { OpenMethods } from './served-methods.ts'
@@ -15,6 +16,7 @@ import type { OpenMethods } from './served-methods.ts'
 export interface ForeignOptions extends CallLimits, OpenMethods {
   readonly reportError: ReportError
   readonly names: ListedNames
+  readonly use?: readonly ForeignMiddleware[] | undefined
 }
 
 /** The server has the time limit of a call, and is closed when its client disconnects. */

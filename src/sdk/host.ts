@@ -1,6 +1,7 @@
 /**
  * A server of another SDK with the same HTTP layer as an `MCPServer`: guard, auth, limits, log and page.
  */
+import { type CallContext, checkMiddleware, type ToolMiddleware } from '../definition/middleware.ts'
 import type { Names } from '../definition/unknown-option.ts'
 import { createApp } from '../http/app.ts'
 import {
@@ -30,6 +31,11 @@ export interface HostedConfig extends HostingConfig {
    * are answered `-32601`.
    */
   methods?: readonly string[]
+  /**
+   * Middleware around each tool call, as the option of `MCPServer`. The server itself validates the arguments, and its context is not
+   * known here. Default: none.
+   */
+  use?: readonly ToolMiddleware<CallContext>[]
 }
 
 /** The names of `HostedConfig`. */
@@ -37,6 +43,7 @@ export const HOSTED_OPTIONS: Names<HostedConfig> = {
   ...HOSTING_OPTIONS,
   scopes: 'object',
   methods: 1,
+  use: 1,
 }
 
 /** A server that every adapter and the CLI accept, like an `MCPServer`. */
@@ -61,8 +68,10 @@ export function host(
   checkMethods(config.methods)
   const reportError = createReportError(config.onError)
   const limits = toCallLimits(config)
+  checkMiddleware(config.use)
   const { scopes, methods, telemetry } = config
-  const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes, methods, names })
+  const use = config.use?.length ? config.use : undefined
+  const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes, methods, names, use })
   const app = createApp(
     createDescription(run, config, limits),
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),

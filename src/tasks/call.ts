@@ -16,6 +16,7 @@ import { ownAuth } from '../request/own-auth.ts'
 import { principalOf } from '../request/principal.ts'
 import type { TaskSupport } from '../request/task-support.ts'
 import { runTool } from '../request/tools.ts'
+import { createThroughMiddleware } from './admission.ts'
 import { suspended, tooMany } from './changes.ts'
 import { callWire, RunContext } from './context.ts'
 import { handleResult } from './handle.ts'
@@ -51,11 +52,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       : toMethodResult(handleResult(task, tool))
 
   /** Creates the task first, and runs it after the response. */
-  const callAsTask = async (
-    tool: CompiledTool,
-    base: TaskRecord,
-    context: Context,
-  ): Promise<MethodResult> => {
+  const createTask = async (base: TaskRecord, context: Context): Promise<Task> => {
     const isPrompt = settings.runner?.isPrompt === true
     // Without a place it is due, and runs like any other task.
     const place = isPrompt ? undefined : runs.places.enter(0)
@@ -64,7 +61,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       const task = await create(context, base, { journal: EMPTY_JOURNAL, run })
       if (task === undefined) throw tooMany()
       if (place !== undefined) context.waitUntil(runTask(task, platformOf(context), runs, place))
-      return answer(task, tool, context)
+      return task
     } catch (error) {
       place?.leave()
       throw toCallError(error, report)
@@ -127,7 +124,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
       () => run.become().catch(report),
       Math.max(0, Math.min(at - Date.now(), MAX_TIMER_MS)),
     )
-    const finished = runToEnd(run, tool, base.arguments, own, runs.options().reportError).then(() => {
+    const finished = runToEnd(run, tool, base.arguments, own, runs.options()).then(() => {
       place?.leave()
       if (run.task) watch?.end(run.task)
       if (run.task && runs.running.get(run.task.id) === run) runs.running.delete(run.task.id)
@@ -152,13 +149,22 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     if (!declared && toolSettings.fallback === 'refuse') return refuse(tool, context)
     const validation = await tool.input.validate(input)
     // The result contains the error, so a task is not needed.
-    if (!validation.ok) return runTool(tool, input, context, runs.options().reportError)
+    if (!validation.ok) return runTool(tool, input, context, runs.options())
     const stored = await toStoredInput(tool, input, validation.value)
     const record = newRecord(tool.name, stored, context, toolSettings)
     const trace = runs.watch()?.traceOf(context)
     const base = trace === undefined ? record : { ...record, trace }
     const isTask = toolSettings.mode === 'required' && (declared || toolSettings.fallback === 'handle')
-    return isTask ? callAsTask(tool, base, context) : callInside(tool, base, context, toolSettings)
+    if (isTask)
+      return createThroughMiddleware(
+        runs.options(),
+        tool,
+        context,
+        { parsed: validation.value, sent: input },
+        () => createTask(base, context),
+        (task) => answer(task, tool, context),
+      )
+    return callInside(tool, base, context, toolSettings)
   }
 }
 

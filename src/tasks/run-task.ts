@@ -2,10 +2,10 @@
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { Env } from '../definition/context.ts'
 import type { TaskReader } from '../definition/task-option.ts'
-import type { ReportError, ServerOptions } from '../request/options.ts'
+import type { ServerOptions } from '../request/options.ts'
 import { RequestScope } from '../request/request-server.ts'
 import type { SlicePlatform } from '../request/task-support.ts'
-import { runTool } from '../request/tools.ts'
+import { runTool, type ToolRunOptions } from '../request/tools.ts'
 import type { ContextFacts } from '../request/wire.ts'
 import { answersFor } from './changes.ts'
 import { CodeChangedError } from './code-changed.ts'
@@ -86,7 +86,7 @@ async function runUnwatched(
         await run.release()
       } else {
         run.begin()
-        await runToEnd(run, tool, record.arguments, context, options.reportError)
+        await runToEnd(run, tool, record.arguments, context, options, 'run')
       }
     }
   } catch (error) {
@@ -113,11 +113,12 @@ export async function runToEnd(
   tool: CompiledTool,
   input: unknown,
   context: RunContext,
-  reportError: ReportError,
+  options: ToolRunOptions,
+  task?: 'run',
 ): Promise<void> {
   const work = async (): Promise<void> => {
     try {
-      await run.end(await runTool(tool, input, context, reportError))
+      await run.end(await runTool(tool, input, context, options, task))
     } catch (error) {
       await run.fail(error)
     }

@@ -53,6 +53,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/definition/compiled-tool.ts': 'CompiledTool.toResult',
       'src/definition/completion.ts': 'Complete',
       'src/definition/context.ts': 'RequestContextValues.get',
+      'src/definition/middleware.ts': 'Around.parse Around.run Around.toResult ToolMiddleware',
       'src/definition/prompt.ts':
         'AnyPrompt.get PromptCallbacks.getPromptMessages PromptCallbacks.listPrompts',
       'src/definition/resource.ts':
@@ -68,6 +69,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/mastra/hooks.ts': 'told.hook',
       'src/mastra/tool.ts': 'MastraTool.execute',
       'src/request/options.ts': 'ServerOptions.setup',
+      'src/request/tools.ts': 'runValidated.write sendable.convert',
+      'src/sdk/foreign-middleware.ts': 'Send',
       'src/retrieval/embed.ts':
         'AiBinding.run AiSdkEmbeddingModel.doEmbed BoundEmbeddingModel.binding EmbedFunction ' + 'toEmbed',
       'src/retrieval/external-calls.ts': 'ask.act',
@@ -223,6 +226,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/wire.ts': 'ContextWire.publish',
       'src/tasks/admin/admin.ts': 'TaskAdmin.answer',
       'src/tasks/admin/operations.ts': 'TaskOperations.list TaskOperations.show',
+      'src/tasks/admission.ts': 'createThroughMiddleware.create',
       'src/tasks/call.ts': 'Create',
       'src/tasks/endpoint-secrets.ts':
         'EndpointSecrets.isSigned EndpointSecrets.isToken EndpointSecrets.sign',

@@ -76,6 +76,11 @@ export const REQUIREMENTS = {
       'onInputAvailable sees the validated input and onOutput the output; what they throw fails nothing.',
     source: ['docs/tools.md'],
   },
+  'tools.middleware': {
+    statement:
+      'Middleware of `use` is around each tool call, in order: it may refuse it, change its arguments, which are validated again, and its result, which must match the outputSchema.',
+    source: ['docs/tools.md'],
+  },
   'tools.hidden': {
     statement: 'A tool with `enabled: false` is neither listed nor callable until setup enables it.',
     source: ['docs/tools.md'],

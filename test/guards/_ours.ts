@@ -20,6 +20,8 @@ export interface Guarded {
   /** Counts calls with the probe's limiter. */
   rate?: true
   audit?: Omit<AuditOptions, 'record'>
+  /** Calls pass the probe's middleware. */
+  use?: true
   /** With change notifications. */
   bus?: true
 }
@@ -30,7 +32,7 @@ const OPEN = { tools: ['say'], resources: ['note://open'] }
 
 export const ADMIN = ['admin']
 
-export function hosting(probe: Probe, { http, auth, rate, audit }: Guarded) {
+export function hosting(probe: Probe, { http, auth, rate, audit, use }: Guarded) {
   const verify = (token: string) => {
     probe.verified++
     const scopes = TOKENS[token]
@@ -40,6 +42,7 @@ export function hosting(probe: Probe, { http, auth, rate, audit }: Guarded) {
     ...probe.write,
     audit: { ...audit, ...probe.write.audit },
     http: { ...http, ...(rate && { rateLimiter: probe.limiter }) },
+    ...(use && { use: probe.use }),
     // Some of its tools need a scope.
     auth: auth ? bearer(verify, auth === true ? {} : { anonymous: OPEN }) : ('host' as const),
   } satisfies Partial<MCPServerConfig>

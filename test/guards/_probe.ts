@@ -1,6 +1,13 @@
 /** What a server under test has done and written down, and how a test tells its code what to do. */
 import { textOf } from '../../src/definition/error-text.ts'
-import { type AuditEntry, type LogEntry, ProtocolError, type RateLimiter } from '../../src/index.ts'
+import {
+  type AuditEntry,
+  type CallContext,
+  type LogEntry,
+  ProtocolError,
+  type RateLimiter,
+  type ToolMiddleware,
+} from '../../src/index.ts'
 
 /** What code can throw that no answer can carry. */
 export const FAILURES = {
@@ -74,6 +81,21 @@ export class Probe {
       return this.counted.length <= this.allowed ? { ok: true } : { ok: false, retryAfterSeconds: 7 }
     },
   }
+
+  /** Refuses what it is told to refuse, shouts what the tool says, and gives it other words. */
+  readonly use: readonly ToolMiddleware<CallContext>[] = [
+    async ({ auth, input, signal }, next) => {
+      signal.throwIfAborted()
+      if (input.text === 'refuse') throw new Error(`refused for ${auth?.clientId}`)
+      const result = await next()
+      return { ...result, _meta: { ...result._meta, seen: true } }
+    },
+    async ({ toolName, arguments: given }, next) => {
+      if (toolName !== 'say') return next()
+      if (given.text === 'own') return 'its own'
+      return next({ ...given, text: `${given.text}!` })
+    },
+  ]
 
   readonly write = {
     log: (entry: LogEntry) => this.#written(this.log.push(entry)),

@@ -179,6 +179,24 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
         ? streamsNeedScopes(start)
         : foreignStreamsNeedScopes(start),
 
+  async middleware(entry, start) {
+    const { probe, connect } = await start({ use: true })
+    const client = await connect()
+    const say = async (text: string) =>
+      (await one(client, toCall(entry, 'say', { text }))).message?.result as Record<string, unknown>
+    expect(await say('hello')).toMatchObject({ content: [{ text: 'hello!' }], _meta: { seen: true } })
+    await ran(entry, probe, 1)
+    expect(await say('own')).toMatchObject({ content: [{ text: 'its own' }], _meta: { seen: true } })
+    const refused = await say('refuse')
+    expect(refused).toMatchObject({ content: [{ text: 'refused for undefined' }], isError: true })
+    expect(JSON.stringify(refused)).not.toContain('.ts')
+    await eventually(() => expect(probe.reports).toEqual(['refused for undefined']))
+    expect(probe.count('say')).toBe(1)
+    await eventually(() =>
+      expect(probe.audit.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'failed']),
+    )
+  },
+
   async unknown(entry, start) {
     // The server asks nobody, and nobody has asked for it.
     const host = await (await start()).connect()

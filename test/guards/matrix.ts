@@ -13,6 +13,7 @@ export const GUARDS = {
   headers: 'headers that contradict the body',
   token: 'token (401)',
   scopes: 'scopes (403)',
+  middleware: 'middleware',
   unknown: 'callers that nobody knows (401)',
   rate: 'rate limit (429)',
   concurrency: 'calls at once (503)',
@@ -34,6 +35,7 @@ export interface EntryRow {
 }
 
 const STREAM = 'A stream has no size.'
+const NO_TOOL = 'It calls no tool.'
 const NO_LIMIT = 'Node tells it no limit.'
 const NO_HTTP = 'There is no HTTP.'
 const TRUSTED = 'Who runs the process is trusted.'
@@ -44,7 +46,11 @@ export const ENTRIES = {
   batch: { title: 'a legacy batch', exempt: {} },
   listen: {
     title: '`subscriptions/listen`',
-    exempt: { background: 'It runs no code of the server that could leave work behind.', size: STREAM },
+    exempt: {
+      middleware: NO_TOOL,
+      background: 'It runs no code of the server that could leave work behind.',
+      size: STREAM,
+    },
   },
   session: { title: 'a message in a session', exempt: {} },
   sessionBatch: { title: 'a batch in a session', exempt: {} },
@@ -77,7 +83,7 @@ export const ENTRIES = {
   sdkBatch: { title: '`fromSdk`, a batch', exempt: {} },
   sdkListen: {
     title: '`fromSdk`, `subscriptions/listen`',
-    exempt: { size: STREAM },
+    exempt: { middleware: NO_TOOL, size: STREAM },
   },
   fromNode: { title: '`fromNode`', exempt: {} },
 } as const satisfies { readonly [id: string]: EntryRow }

@@ -109,6 +109,14 @@ it('without a secret the server behind hears of no tasks, and the call is answer
   expect([task, result]).toMatchObject([undefined, { content: [{ text: 'quick' }] }])
 })
 
+it('with middleware the server behind hears of no tasks, so that the middleware gets each result', async () => {
+  const quick = createTool({ id: 'quick', task: 'required', execute: () => 'quick' })
+  const use: MCPServerConfig['use'] = [async (_call, next) => ({ ...(await next()), _meta: { seen: true } })]
+  const client = connect(await startFront(await far({ tools: { quick } }), { config: { use } }))
+  const { task, result } = await client.callTool('front', 'shop_quick', {}, { task: 'handle' })
+  expect([task, result]).toMatchObject([undefined, { content: [{ text: 'quick' }], _meta: { seen: true } }])
+})
+
 it('its own tasks are beside those behind', async () => {
   const client = connect(
     await startFront(await far(), { config: { tools: { endless }, tasks: createMemoryTasks() } }),

@@ -1,0 +1,136 @@
+/**
+ * Middleware around tool calls: functions that may refuse a call, change its arguments and its result, and measure it.
+ */
+import type { CallToolResult } from './content.ts'
+import type { McpContext } from './context.ts'
+
+/** The part of a context that also exists for `fromSdk` and `fromNode`, whose servers have a context of their own. */
+export type CallContext = Pick<
+  McpContext,
+  'requestId' | 'era' | 'auth' | 'env' | 'request' | 'signal' | 'waitUntil'
+>
+
+/** A call of a tool, as middleware gets it. */
+export interface ToolCall<Context = McpContext> {
+  /** The name that clients see. */
+  readonly toolName: string
+  /** The validated arguments, as the tool receives them. For `fromSdk` and `fromNode`: as the client sent them. */
+  // biome-ignore lint/suspicious/noExplicitAny: each tool has arguments of its own.
+  readonly input: any
+  /** The arguments as the client sent them, or as the middleware before this one changed them. */
+  readonly arguments: { readonly [name: string]: unknown }
+  readonly context: Context
+  /** `context.auth`: the caller; undefined for an anonymous one. */
+  readonly auth: CallContext['auth']
+  /** `context.signal`: aborted when the client disconnects or the deadline is near. */
+  readonly signal: AbortSignal
+  /**
+   * For a tool with `task`: `create` is the call that creates a task, and `next()` resolves before the tool has run; `run` is a run of that
+   * task, without a request, and without the caller's token. Undefined for a call that answers with its result.
+   */
+  readonly task?: 'create' | 'run' | undefined
+}
+
+/**
+ * Calls the next middleware, and finally the tool. At most once.
+ *
+ * @param changed Arguments in place of those of the client, as a client would send them. They are validated again.
+ * @returns The result as the client would get it. Does not settle if the tool asks its user in another round.
+ * @throws What the tool throws.
+ */
+export type NextCall = (changed?: { readonly [name: string]: unknown }) => Promise<CallToolResult>
+
+/**
+ * Returns what the client gets: the result of `next()`, a changed one, or one of its own, in every form that a tool may return. What it
+ * throws is treated like an error of a tool.
+ */
+export type ToolMiddleware<Context = McpContext> = (
+  call: ToolCall<Context>,
+  next: NextCall,
+) => CallToolResult | object | string | Promise<CallToolResult | object | string>
+
+/** @throws TypeError for anything but a list of functions. */
+export function checkMiddleware(use: unknown): void {
+  if (use === undefined) return
+  if (!Array.isArray(use) || use.some((one) => typeof one !== 'function'))
+    throw new TypeError('"use" must be a list of functions: [(call, next) => next()].')
+}
+
+/** What is around the middleware: a tool, or a server that has it. */
+export interface Around<Context> {
+  readonly toolName: string
+  readonly context: Context & CallContext
+  readonly task?: ToolCall['task']
+  /** The arguments as `input`. @throws TypeError for invalid ones. */
+  parse(changed: ToolCall['arguments']): unknown
+  run(input: unknown, sent: ToolCall['arguments']): CallToolResult | Promise<CallToolResult>
+  /** A result from what a middleware returned, validated. */
+  toResult(output: unknown): CallToolResult | Promise<CallToolResult>
+}
+
+/** Its getters are on the prototype, since one is created for each call. */
+class AroundCall<Context> implements ToolCall<Context> {
+  readonly toolName: string
+  readonly input: unknown
+  readonly arguments: ToolCall['arguments']
+  readonly context: Context & CallContext
+  readonly task: ToolCall['task']
+
+  constructor(around: Around<Context>, input: unknown, sent: ToolCall['arguments']) {
+    this.toolName = around.toolName
+    this.input = input
+    this.arguments = sent
+    this.context = around.context
+    this.task = around.task
+  }
+
+  get auth(): CallContext['auth'] {
+    return this.context.auth
+  }
+
+  get signal(): AbortSignal {
+    return this.context.signal
+  }
+}
+
+/** Runs a call through the middleware, the first of which is outermost. */
+export function throughMiddleware<Context>(
+  use: readonly ToolMiddleware<Context>[],
+  around: Around<Context>,
+  input: unknown,
+  sent: ToolCall['arguments'],
+): Promise<CallToolResult> {
+  const { toolName } = around
+  const enter = async (
+    index: number,
+    input: unknown,
+    sent: ToolCall['arguments'],
+  ): Promise<CallToolResult> => {
+    const middleware = use[index]
+    if (middleware === undefined) return around.run(input, sent)
+    let isPassed = false
+    let result: CallToolResult | undefined
+    const pass = async (changed: ToolCall['arguments'] | undefined): Promise<CallToolResult> => {
+      if (isPassed) throw new TypeError(`A middleware called next() twice for tool "${toolName}".`)
+      isPassed = true
+      result =
+        changed === undefined
+          ? await enter(index + 1, input, sent)
+          : await enter(index + 1, await around.parse(changed), changed)
+      return result
+    }
+    const call = new AroundCall(around, input, sent)
+    const output: unknown = await middleware(call, (changed) => {
+      const passed = pass(changed)
+      // A middleware that does not wait for it must not end the process.
+      passed.catch(() => {})
+      return passed
+    })
+    if (output === undefined)
+      throw new TypeError(
+        `A middleware returned nothing for tool "${toolName}": return next(), or a result of its own.`,
+      )
+    return output === result ? result! : around.toResult(output)
+  }
+  return enter(0, input, sent)
+}
