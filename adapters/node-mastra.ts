@@ -3,11 +3,14 @@
  * process, and `createOAuthMiddleware`.
  */
 import { MCPServer as EdgeServer } from '../src/mastra.ts'
+import type { Sessions } from './_node/sessions.ts'
+import { type SSETransport, sseTransportOf } from './_node/sse.ts'
 import {
   closeSessions,
   type StartHonoSSE,
   type StartHTTP,
   type StartSSE,
+  sessionsFor,
   startHonoSSE,
   startHTTP,
   startSSE,
@@ -29,13 +32,24 @@ export {
   type MCPServerResources,
   type OAuthConfig,
   oauth,
+  type PackageInfo,
+  type Prompt,
+  type PromptMessage,
+  type RemoteInfo,
+  type Repository,
+  type Resource,
+  type ResourceTemplate,
   type ServerDetail,
   type ServerInfo,
   type TokenValidationResult,
+  type ToolActions,
   type ToolCallContext,
   type ToolConfig,
   type ToolHookEvent,
   type ToolHooks,
+  type ToolInfo,
+  type ToolListInfo,
+  type ToolsInput,
   type ValidateToken,
   type VersionedPrompt,
 } from '../src/mastra.ts'
@@ -44,6 +58,7 @@ export {
   type OAuthMiddlewareOptions,
   type OAuthMiddlewareResult,
 } from './_node/oauth-middleware.ts'
+export type { SSETransport } from './_node/sse.ts'
 export {
   type StartHonoSSE,
   type StartHTTP,
@@ -82,6 +97,26 @@ export class MCPServer extends EdgeServer {
 
   override startHonoSSE(request: Omit<StartHonoSSE, 'server'>): Promise<Response> {
     return startHonoSSE({ ...request, server: this })
+  }
+
+  /** What `startStdio` has started; undefined before. */
+  override getStdioTransport(): StdioServer | undefined {
+    return this.#stdio
+  }
+
+  /** The stream of `startSSE` that was opened last; undefined while none is open. */
+  override getSseTransport(): SSETransport | undefined {
+    return sseTransportOf(this)
+  }
+
+  /** The stream of `startHonoSSE` with this id, or the one that was opened last; undefined if it is not open. */
+  override getSseHonoTransport(sessionId?: string): SSETransport | undefined {
+    return sseTransportOf(this, sessionId)
+  }
+
+  /** The sessions of `startHTTP`; undefined before its first call, and without sessions. */
+  override getStreamableHTTPTransport(): Sessions | undefined {
+    return sessionsFor(this)
   }
 
   override async close(): Promise<void> {

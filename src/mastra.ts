@@ -2,12 +2,14 @@
  * The exports of `mayfly-mcp/mastra` on edge platforms: what code written for `@mastra/mcp` and `@mastra/core` imports. On Node it has
  * the same names, and the methods that start a server in a process.
  */
+
+import type { ToolInfo } from './config.ts'
 import { type MCPServerConfig as NativeConfig, SERVER_OPTIONS } from './config.ts'
 import type { ElicitParams } from './definition/ask.ts'
 import type { PromptsConfig } from './definition/prompt.ts'
 import type { ResourcesConfig } from './definition/resource.ts'
 import { type Names, refuseUnknown, requireOptions } from './definition/unknown-option.ts'
-import { extendForMastra, type MastraContext } from './mastra/context.ts'
+import { extendForMastra, extendForMastraBehindHost, type MastraContext } from './mastra/context.ts'
 import type { MastraCallContext } from './mastra/create-tool.ts'
 import {
   type MastraRequest,
@@ -22,10 +24,18 @@ import {
   type ServerDetail,
   type ServerInfo,
 } from './mastra/server-detail.ts'
+import { createToolActions, type ToolActions } from './mastra/tool-actions.ts'
 import type { Context } from './request/context.ts'
 import { MCPServer as NativeServer } from './server.ts'
 
-export type { ResourceContent as MCPServerResourceContent } from './definition/resource.ts'
+export type { ToolInfo } from './config.ts'
+export type { PromptMessage } from './definition/content.ts'
+export type { Prompt } from './definition/prompt.ts'
+export type {
+  Resource,
+  ResourceContent as MCPServerResourceContent,
+  ResourceTemplate,
+} from './definition/resource.ts'
 export type { MastraContext, MastraMcp, MastraRequestValues } from './mastra/context.ts'
 export {
   createTool,
@@ -38,9 +48,17 @@ export type {
   MastraRequest,
   MCPServerPrompts,
   MCPServerResources,
+  ToolsInput,
   VersionedPrompt,
 } from './mastra/server-config.ts'
-export type { ServerDetail, ServerInfo } from './mastra/server-detail.ts'
+export type {
+  PackageInfo,
+  RemoteInfo,
+  Repository,
+  ServerDetail,
+  ServerInfo,
+} from './mastra/server-detail.ts'
+export type { ToolActions } from './mastra/tool-actions.ts'
 export {
   createIntrospectionValidator,
   createStaticTokenValidator,
@@ -49,6 +67,11 @@ export {
   type TokenValidationResult,
   type ValidateToken,
 } from './mastra/validate-token.ts'
+
+/** What `getToolListInfo` returns. */
+export interface ToolListInfo {
+  tools: ToolInfo[]
+}
 
 /** The configuration of an `MCPServer`: that of `mayfly-mcp`, and what Mastra's has besides. */
 export interface MCPServerConfig
@@ -83,6 +106,10 @@ function refuse(method: string): never {
 /** The `MCPServer` of `mayfly-mcp` for tools, agents, workflows and callbacks that were written for Mastra's. */
 export class MCPServer extends NativeServer<MastraContext> {
   readonly #publication: Publication
+  readonly #created: string | undefined
+  readonly #isBehindHost: boolean
+  /** Adds and removes tools while the server runs, in this process or isolate: with several, write `setup`. */
+  readonly toolActions: ToolActions
   /** Always throws: outside a request there is no client to ask. @throws TypeError that says what to call instead. */
   readonly elicitation = {
     sendRequest(_params: ElicitParams, _options?: object): Promise<never> {
@@ -107,6 +134,11 @@ export class MCPServer extends NativeServer<MastraContext> {
       prompts: toNativePrompts(prompts),
     }
     super({ ...config, ...(native as Pick<NativeConfig, keyof typeof native>) })
+    this.#isBehindHost = config.auth === 'host'
+    // Workers have no clock before the first request.
+    const now = Date.now()
+    this.#created = now === 0 ? undefined : new Date(now).toISOString()
+    this.toolActions = createToolActions(this.tools.notifyListChanged, (change) => this.changeTools(change))
     this.#publication = {
       repository,
       releaseDate,
@@ -118,26 +150,54 @@ export class MCPServer extends NativeServer<MastraContext> {
   }
 
   protected override get extendContext(): (context: Context) => void {
-    return extendForMastra
+    return this.#isBehindHost ? extendForMastraBehindHost : extendForMastra
   }
 
   /** This server in the short form of Mastra's servers. It is not what the MCP registry publishes: `mayfly registry` writes that. */
   getServerInfo(): ServerInfo {
-    return describeServer({ ...this.#publication, ...this.#identity() })
+    return describeServer(this.#described())
   }
 
   /** The same with its packages and remotes. It is not the `server.json` of the MCP registry either. */
   getServerDetail(): ServerDetail {
-    return describeServerDetail({ ...this.#publication, ...this.#identity() })
+    return describeServerDetail(this.#described())
   }
 
   override executeTool(name: string, input: unknown, context?: MastraCallContext): Promise<unknown> {
     return super.executeTool(name, input, context)
   }
 
-  #identity() {
+  #described() {
     const { id, name, version, description } = this
-    return { id, name, version, description }
+    const { releaseDate = this.#created ?? new Date().toISOString(), ...publication } = this.#publication
+    return { id, name, version, description, releaseDate, ...publication }
+  }
+
+  /** @deprecated Mastra's. @throws TypeError that says what to call instead. */
+  sendLoggingMessage(_params: object): Promise<never> {
+    throw new TypeError(
+      'A server cannot log to every client: call context.mcp.log in the tool, for the client that called it.',
+    )
+  }
+
+  /** Undefined: only in a process there are transports. */
+  getStdioTransport(): object | undefined {
+    return undefined
+  }
+
+  /** The same as for `getStdioTransport`. */
+  getSseTransport(): object | undefined {
+    return undefined
+  }
+
+  /** The same as for `getStdioTransport`. */
+  getSseHonoTransport(_sessionId?: string): object | undefined {
+    return undefined
+  }
+
+  /** The same as for `getStdioTransport`. */
+  getStreamableHTTPTransport(): object | undefined {
+    return undefined
   }
 
   /** Only in a process. @throws TypeError elsewhere. */

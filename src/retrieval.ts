@@ -12,7 +12,13 @@ export {
   type EmbedFunction,
   type ProviderOptions,
 } from './retrieval/embed.ts'
-export { type FieldFilter, type Filter, FilterError, type Scalar } from './retrieval/filter.ts'
+export {
+  type FieldFilter,
+  type Filter,
+  type Filter as VectorFilter,
+  FilterError,
+  type Scalar,
+} from './retrieval/filter.ts'
 export {
   createGraphRAGTool,
   type GraphOptions,
@@ -31,7 +37,13 @@ export {
   type MemorySnapshot,
   type MemoryVectorStore,
 } from './retrieval/memory-store.ts'
-export type { DatabaseConfig, RequestValues, RetrievalCaller, RetrievalOptions } from './retrieval/options.ts'
+export type {
+  DatabaseConfig,
+  RequestValues,
+  RetrievalCaller,
+  RetrievalOptions,
+  VectorStoreResolver,
+} from './retrieval/options.ts'
 export { provideRetrieval, type RetrievalValues } from './retrieval/provide.ts'
 export type {
   AiSdkLanguageModel,

@@ -19,9 +19,18 @@ export function createServerApp(
   const { definition, reportError } = options
   const limits = toCallLimits(config)
   const waiting = createShares(limits.maxWaitingCalls, limits.callerShare)
-  const answerer = createAnswerer({ ...options, feed, subscriptions, waiting, ...limits })
+  const answerer = createAnswerer({
+    ...options,
+    get definition() {
+      return options.definition
+    },
+    feed,
+    subscriptions,
+    waiting,
+    ...limits,
+  })
   return createApp(
-    { page: (endpoint, access) => toPageModel(definition, endpoint, access) },
+    { page: (endpoint, access) => toPageModel(options.definition, endpoint, access) },
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),
     {
       ...toAppOptions(config, reportError, definition.hasScopes || setup !== undefined),

@@ -259,8 +259,14 @@ export class MCPServer<Context extends McpContext = McpContext> {
 
   #requestOptions(): RequestOptions {
     const { bus, pageSize = 1000, cache = {}, setup, tasks, gateway, use } = this.#config
-    this.#options ??= {
-      definition: this.#compile(),
+    if (this.#options !== undefined) return this.#options
+    this.#compile()
+    const current = (): Definition => this.#compile()
+    this.#options = {
+      // Read for each request, since `changeTools` replaces it.
+      get definition() {
+        return current()
+      },
       bus,
       publish: this.#feed.publish,
       pageSize,
@@ -276,8 +282,18 @@ export class MCPServer<Context extends McpContext = McpContext> {
     return this.#options
   }
 
+  /** Changes the tools for all requests that follow, also after the first: for the servers of other entry points. */
+  protected changeTools(change: (tools: Map<string, AnyTool>) => void): void {
+    change(this.#tools)
+    this.#definition = undefined
+  }
+
   #changeable(method: string): Map<string, AnyTool> {
-    if (this.#definition === undefined) return this.#tools
+    if (this.#options === undefined) {
+      // What only describes the server, such as `getToolListInfo`, has compiled it.
+      this.#definition = undefined
+      return this.#tools
+    }
     throw new TypeError(
       `${method} was called after the server was compiled: call it before the first request, or change a single request in setup.`,
     )

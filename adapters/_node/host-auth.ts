@@ -17,12 +17,13 @@ export async function hostCaller(
   report: (message: string) => void,
 ): Promise<Caller | undefined> {
   if (!Object.hasOwn(incoming, 'auth')) return undefined
+  const said: unknown = Reflect.get(incoming, 'auth')
   try {
-    return await toCaller(Reflect.get(incoming, 'auth'))
+    return await toCaller(said)
   } catch {
     const app: object = Object.getPrototypeOf(incoming) ?? incoming
     if (!reported.has(app)) report(UNREADABLE)
     reported.add(app)
-    return unknownCaller()
+    return unknownCaller(said)
   }
 }

@@ -80,6 +80,21 @@ export async function serveSSE(
   }
 }
 
+/** An open stream, for tests and checks. */
+export interface SSETransport {
+  readonly sessionId: string
+  /** Ends the stream. */
+  close(): Promise<void>
+}
+
+/** The stream of a server with this id, or the one that was opened last; undefined if it is not open. */
+export function sseTransportOf(server: MCPServer, sessionId?: string): SSETransport | undefined {
+  const open = streamsOf.get(server)?.open
+  const id = sessionId ?? [...(open?.keys() ?? [])].at(-1)
+  const stream = id === undefined ? undefined : open?.get(id)
+  return stream && { sessionId: id!, close: async () => stream.end() }
+}
+
 /** Ends the open streams of a server. */
 export function endStreams(server: MCPServer): void {
   for (const { end } of streamsOf.get(server)?.open.values() ?? []) end()

@@ -117,12 +117,21 @@ export async function startSSE(given: StartSSE): Promise<void> {
 
 /** `startSSE` for a Hono app, on any runtime. */
 export async function startHonoSSE(given: StartHonoSSE): Promise<Response> {
+  if (given !== undefined && ('req' in given || 'res' in given) && !('context' in given))
+    throw new TypeError(
+      'startHonoSSE takes the context of Hono: write app.all(path, (c) => startHonoSSE({ …, context: c })), or call startSSE with req and res.',
+    )
   requireOptions('startHonoSSE', given, HONO_SSE, 'server', 'context', 'ssePath', 'messagePath')
   const { server, context, ssePath, messagePath } = given
   const { raw } = context.req
   const route = { url: given.url ?? new URL(raw.url), ssePath, messagePath }
   const platform = platformOf(context.env, executionContextOf(context), raw)
   return serveSSE(server, route, raw, { ...platform, env: process.env })
+}
+
+/** The sessions of `startHTTP`; undefined before its first call, and without sessions. */
+export function sessionsFor(server: MCPServer): Sessions | undefined {
+  return sessionsOf.get(server)
 }
 
 /** Ends the sessions and streams that `startHTTP`, `startSSE` and `startHonoSSE` have opened for a server. */

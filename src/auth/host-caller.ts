@@ -24,7 +24,7 @@ export async function toCaller(said: unknown): Promise<Caller | undefined> {
   const claims = isObject(said.payload) ? together(said, said.payload) : said
   // A caller with neither a name nor a token must not equal any other caller.
   const identity = await toIdentity(claims, token === '' ? crypto.randomUUID() : token)
-  return { auth: ownAuth({ ...identity, token }), access: createAccess([...identity.scopes]) }
+  return { auth: ownAuth({ ...identity, token }), access: { ...createAccess([...identity.scopes]), said } }
 }
 
 type Members = { readonly [member: string]: unknown }
@@ -48,9 +48,9 @@ function subjectOf({ sub, subject, extra }: Members): unknown {
   return [isObject(extra) ? extra.sub : undefined, sub, subject].find(isGiven)
 }
 
-/** A caller that the host did not identify, or not in a readable form. */
-export function unknownCaller(): Caller {
-  return { auth: undefined, access: UNKNOWN_CALLER }
+/** A caller that the host did not identify, or not in a readable form: `said`. */
+export function unknownCaller(said?: unknown): Caller {
+  return { auth: undefined, access: said === undefined ? UNKNOWN_CALLER : { ...UNKNOWN_CALLER, said } }
 }
 
 /** The challenge names no metadata, since the host decides who issues tokens. */

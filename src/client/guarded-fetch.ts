@@ -37,8 +37,12 @@ export function createGuardedFetch(
   exchanges: Exchanges,
 ): FetchLike {
   const server = new URL(config.url)
+  const { fetch: given } = config
   // Called as a function: some platforms' own `fetch` fails with another `this`.
-  const { fetch: send = (url, init) => fetch(url, init) } = config
+  const send: FetchLike =
+    given === undefined
+      ? (url, init) => fetch(url, init)
+      : (url, init) => given(url, { ...init, headers: spreadable(init?.headers) })
   const redirects = createRedirects(server)
   const ask = async (url: string | URL, init: RequestInit = {}): Promise<Response> =>
     redirects.noted(new URL(url), init.body, await send(url, init))
@@ -63,6 +67,13 @@ export function createGuardedFetch(
       : limitBody(limits.maxResponseBytes)
     return withFilter(response, filter)
   }
+}
+
+/** Headers that can also be spread, `{ ...init.headers }`: those of a `Headers` would be lost without a word. */
+function spreadable(headers: RequestInit['headers']): Headers {
+  const own = new Headers(headers)
+  for (const [name, value] of own) if (!(name in own)) Object.assign(own, { [name]: value })
+  return own
 }
 
 /** Exactly what the official client treats as an event stream; it reads anything else as a whole. */

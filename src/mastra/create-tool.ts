@@ -1,13 +1,14 @@
 /** `createTool` as Mastra has it: with the context and the hooks that its tools expect. */
 import type { PlainJsonSchema, Schema } from '../definition/schema.ts'
 import type { TaskOption, ToolContext } from '../definition/task-option.ts'
-import { TOOL_OPTIONS, type ToolFields } from '../definition/tool.ts'
+import { type AnyTool, TOOL_OPTIONS, type ToolFields, type ToolInput } from '../definition/tool.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
 import type { Names } from '../definition/unknown-option.ts'
 import { type Checked, type ExecuteTool, makeTool } from '../request/create-tool.ts'
 import type { ToolCallContext } from '../request/direct-call.ts'
 import { extendForMastra, type MastraMembers } from './context.ts'
 import { hooksOf, type MastraHooks } from './hooks.ts'
+import { type WithOwnContext, withOwnContext } from './tool.ts'
 
 /** The configuration of a tool. */
 export interface MastraToolConfig<
@@ -15,8 +16,13 @@ export interface MastraToolConfig<
   Output extends Schema | undefined,
   Result = ToolOutput<Output>,
   Task extends TaskOption | undefined = undefined,
-> extends ToolFields<Input, Output, Result, Task, ToolContext<Task> & MastraMembers>,
-    MastraHooks<Input, Output> {}
+> extends Omit<ToolFields<Input, Output, Result, Task, ToolContext<Task> & MastraMembers>, 'execute'>,
+    MastraHooks<Input, Output> {
+  execute(
+    input: WithOwnContext<ToolInput<Input>>,
+    context: ToolContext<Task> & MastraMembers,
+  ): ToolOutput<Output> | Promise<ToolOutput<Output>> | Result | Promise<Result>
+}
 
 /** What to pass to a tool that is called without a request. Each member replaces that of the context. */
 export interface MastraCallContext extends ToolCallContext {
@@ -54,6 +60,11 @@ export function createTool<
 >(
   config: MastraToolConfig<Input, Output, Result, Task> & Checked<Input, Result>,
 ): MastraCreatedTool<Input, Output, Result> {
-  const tool = makeTool({ ...config, ...hooksOf(config) }, OPTIONS, extendForMastra)
+  const execute = config?.execute as AnyTool['execute']
+  // Checked by `makeTool`.
+  const run = typeof execute === 'function' && {
+    execute: (input: unknown, context: object) => execute(withOwnContext(input), context),
+  }
+  const tool = makeTool({ ...config, ...hooksOf(config), ...run }, OPTIONS, extendForMastra)
   return tool as MastraCreatedTool<Input, Output, Result>
 }

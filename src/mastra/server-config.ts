@@ -1,4 +1,5 @@
 /** The configuration of Mastra's `MCPServer`, as the native one takes it. */
+import { present } from '../definition/present.ts'
 import {
   checkPrompts,
   type Prompt,
@@ -8,15 +9,18 @@ import {
 } from '../definition/prompt.ts'
 import {
   checkResources,
+  type ReadAnswer,
+  type Resource,
   type ResourceCallbacks,
+  type ResourceContent,
   type ResourceRequest,
   type ResourcesConfig,
 } from '../definition/resource.ts'
-import type { AnyTool } from '../definition/tool.ts'
+import { type AnyTool, executeOf } from '../definition/tool.ts'
 import type { SdkExtra } from '../sdk/extra.ts'
 import type { MastraContext } from './context.ts'
 import { hooksOf } from './hooks.ts'
-import { fromMastraTool, isMastraTool } from './tool.ts'
+import { fromMastraTool, isMastraTool, withOwnContext } from './tool.ts'
 
 /** The argument of the callbacks. */
 export interface MastraRequest {
@@ -33,7 +37,10 @@ export type MCPServerPrompts = PromptCallbacks<MastraRequest>
 /** A prompt with an optional version. */
 export type VersionedPrompt = Prompt
 
-type Tools = { readonly [name: string]: AnyTool } | undefined
+/** Tools by the names that clients see: those of `createTool`, of Mastra and of the AI SDK. */
+export type ToolsInput = { readonly [name: string]: AnyTool }
+
+type Tools = ToolsInput | undefined
 
 /** Tools as the native server takes them. @throws TypeError for an invalid `resumeSchema` of a tool of Mastra. */
 export function toNativeTools(tools: Tools): Tools {
@@ -42,10 +49,16 @@ export function toNativeTools(tools: Tools): Tools {
   return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, toNativeTool(name, tool)]))
 }
 
-function toNativeTool(name: string, tool: AnyTool): AnyTool {
+/** One of them. */
+export function toNativeTool(name: string, tool: AnyTool): AnyTool {
   if (typeof tool?.execute !== 'function') return tool
-  const hooked = { ...tool, ...hooksOf(tool) }
-  return isMastraTool(tool) ? { ...fromMastraTool(name, tool), ...hooksOf(tool) } : hooked
+  if (isMastraTool(tool)) return { ...fromMastraTool(name, tool), ...hooksOf(tool) }
+  const execute = executeOf(tool)!
+  return {
+    ...tool,
+    ...hooksOf(tool),
+    execute: (input: unknown, context: object) => execute.call(tool, withOwnContext(input), context),
+  }
 }
 
 /** Callbacks get `extra`; declarations are taken as they are. */
@@ -61,13 +74,40 @@ export function toNativeResources(
     ...(canSubscribe !== undefined && { canSubscribe: (...asked) => given.canSubscribe!(...asked) }),
     listResources: (request) => given.listResources(withExtra(request)),
     ...(getResourceContent !== undefined && {
-      getResourceContent: (request: ResourceRequest & { uri: string }) =>
-        given.getResourceContent(withExtra(request)),
+      getResourceContent: async (request: ResourceRequest & { uri: string }) => {
+        const { context } = request
+        const asked = withExtra(request)
+        const answer = await given.getResourceContent(asked)
+        return isTyped(answer)
+          ? answer
+          : asListed(answer, request.uri, await given.listResources(withExtra({ context })))
+      },
     }),
     ...(resourceTemplates !== undefined && {
       resourceTemplates: (request: ResourceRequest) => given.resourceTemplates!(withExtra(request)),
     }),
   } as ResourceCallbacks
+}
+
+/** Whether nothing of the list is missing: there is no content, or each part says what it is. */
+function isTyped(answer: ReadAnswer): boolean {
+  return (
+    answer === undefined || answer === null || partsOf(answer).every(({ mimeType }) => mimeType !== undefined)
+  )
+}
+
+/** The content with `mimeType` and `_meta` of the resource in the list, as in Mastra. */
+function asListed(answer: ReadAnswer, uri: string, list: readonly Resource[]): ReadAnswer {
+  const { mimeType, _meta } = list.find((resource) => resource.uri === uri) ?? {}
+  const facts = present({ mimeType, _meta })
+  return { contents: partsOf(answer!).map((part) => ({ ...facts, ...part })) }
+}
+
+function partsOf(answer: NonNullable<ReadAnswer>): readonly ResourceContent[] {
+  if (typeof answer === 'string') return [{ text: answer }]
+  if (answer instanceof Uint8Array) return [{ blob: answer }]
+  if ('contents' in answer) return answer.contents
+  return Array.isArray(answer) ? answer : [answer as ResourceContent]
 }
 
 /** Callbacks get `extra`; declarations are taken as they are. */

@@ -31,6 +31,24 @@ interface SuspendableContext extends Pick<MastraContext, 'mcp' | 'requestContext
   readonly suspendPayload: unknown
 }
 
+/**
+ * The input of a tool of Mastra 0.x is a member of its first argument: `execute({ context }, options)`. So an input also has itself as
+ * `context`, unless it has a member of that name. Not enumerable: copies and JSON are those of the input.
+ */
+export function withOwnContext(input: unknown): unknown {
+  if (typeof input === 'object' && input !== null && !('context' in input) && Object.isExtensible(input))
+    Object.defineProperty(input, 'context', { value: input, configurable: true, writable: true })
+  return input
+}
+
+/** An input as tools of Mastra 0.x read it. */
+export type WithOwnContext<Input> = 'context' extends keyof Input
+  ? Input
+  : Input & {
+      /** @deprecated The input itself, as Mastra 0.x passed it. */
+      readonly context: Input
+    }
+
 export function isMastraTool<Tool extends object>(tool: Tool): tool is Tool & MastraTool {
   return marker() in tool
 }

@@ -14,6 +14,8 @@ export interface Guarded {
 }
 
 export interface Access {
+  /** What the host's code said of the caller, as it said it: `req.auth`. Decides nothing. */
+  readonly said?: unknown
   /** Whether only what is named as open may be used. */
   readonly isAnonymous: boolean
   /** Whether the caller is identified. For one that is not, closed names and names that do not exist are refused alike. */

@@ -10,8 +10,13 @@ export function ownAuth(auth: AuthInfo): AuthInfo {
   return {
     ...auth,
     scopes: [...auth.scopes],
-    ...(auth.extra !== undefined && { extra: copyOf(auth.extra, new Map()) as Record<string, unknown> }),
+    ...(auth.extra !== undefined && { extra: ownData(auth.extra) as Record<string, unknown> }),
   }
+}
+
+/** The same for any value. */
+export function ownData(value: unknown): unknown {
+  return copyOf(value, new Map())
 }
 
 /** `copies`: by original, for values that are contained more than once or in themselves. */

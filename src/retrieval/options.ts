@@ -20,6 +20,9 @@ export interface RetrievalCaller {
   readonly env: Env
 }
 
+/** Picks the store for a request. */
+export type VectorStoreResolver = (caller: RetrievalCaller) => SearchableStore | Promise<SearchableStore>
+
 /** Options of one kind of store for `query`. */
 export interface DatabaseConfig {
   readonly pgvector?: {
@@ -36,9 +39,7 @@ export interface DatabaseConfig {
 
 export interface RetrievalOptions {
   /** The store, or a function that picks it for a request. */
-  readonly vectorStore?:
-    | SearchableStore
-    | ((caller: RetrievalCaller) => SearchableStore | Promise<SearchableStore>)
+  readonly vectorStore?: SearchableStore | VectorStoreResolver
   /** The name of a store in `vectorStores`, of this tool or of the server. */
   readonly vectorStoreName?: string
   /** Stores by name. */

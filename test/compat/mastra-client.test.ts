@@ -161,6 +161,24 @@ it('a custom fetch carries the token; a custom storage fits createOAuthProvider'
   })
 })
 
+it('a custom fetch that spreads init.headers sends all of them', async () => {
+  const token = 'a-token-that-is-long-enough'
+  const url = await start({ auth: staticTokens([{ token }]) })
+  const mcp = ending(examples.configureSpreadingFetch(url, token))
+
+  expect(await mcp.callTool('weather', 'getForecast')).toMatchObject({ content: [{ text: 'Rain' }] })
+})
+
+it('for (const server in …) over what is listed by server', async () => {
+  expect(await examples.listByServer(await start())).toEqual([
+    'Resources from weather: 1',
+    'Templates from weather: 0',
+    'Prompt current',
+    'getForecast',
+    'order',
+  ])
+})
+
 it.each(examples.REFUSED)('%s → TypeError that names what to write instead', (_example, server, remedy) => {
   const config = { servers: { a: { url: new URL('https://mcp.example/mcp'), ...server } } }
 

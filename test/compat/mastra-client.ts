@@ -133,6 +133,28 @@ export async function useResources(mcpClient: MCPClient, told: (line: string) =>
   })
 }
 
+/** "list()" of resources, templates and prompts: any name may be read, also where the compiler knows the servers. */
+export async function listByServer(weather: URL) {
+  const mcpClient = new MCPClient({ id: 'by-server', servers: { weather: { url: weather } } })
+  const lines: string[] = []
+  const resourcesByServer = await mcpClient.resources.list()
+  for (const serverName in resourcesByServer) {
+    lines.push(`Resources from ${serverName}: ${resourcesByServer[serverName]!.length}`)
+  }
+  const templatesByServer = await mcpClient.resources.templates()
+  for (const serverName in templatesByServer) {
+    lines.push(`Templates from ${serverName}: ${templatesByServer[serverName]!.length}`)
+  }
+  const promptsByServer = await mcpClient.prompts.list()
+  for (const serverName in promptsByServer) {
+    for (const prompt of promptsByServer[serverName]!) lines.push(`Prompt ${prompt.name}`)
+  }
+  const toolsets = await mcpClient.listToolsets()
+  for (const serverName in toolsets) lines.push(...Object.keys(toolsets[serverName]!))
+  await mcpClient.disconnect()
+  return lines
+}
+
 /** "elicitation.onRequest": the schema decides what is answered. */
 export async function answerQuestions(mcpClient: MCPClient) {
   await mcpClient.elicitation.onRequest('weather', async (request) => {
@@ -226,6 +248,21 @@ export function configureFetch(url: URL, waitForToken: () => Promise<string | nu
           const headers = new Headers(init?.headers)
           headers.set('authorization', `Bearer ${token}`)
           return fetch(url, { ...init, headers })
+        },
+      },
+    },
+  })
+}
+
+/** A `fetch` that spreads the headers, as those of plain objects. */
+export function configureSpreadingFetch(url: URL, token: string) {
+  return new MCPClient({
+    id: 'spreading',
+    servers: {
+      weather: {
+        url,
+        fetch: async (url, init) => {
+          return fetch(url, { ...init, headers: { ...init?.headers, Authorization: `Bearer ${token}` } })
         },
       },
     },

@@ -181,7 +181,11 @@ describe('MCPServer', () => {
       'run_dataProcessingWorkflow',
     ])
     expect((await call(server, 'ask_myAgent', { message: 'Hi' })).text).toBe('You asked: Hi')
-    expect(server.getServerDetail().version_detail).toEqual({ version: '1.0.0', is_latest: true })
+    expect(server.getServerDetail().version_detail).toEqual({
+      version: '1.0.0',
+      release_date: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      is_latest: true,
+    })
     expect(server.getToolInfo('weatherTool')?.toolType).toBe('tool')
   })
 
@@ -222,6 +226,11 @@ describe('MCPServer', () => {
     expect(await list(server, 'resources')).toEqual(myResources)
     const read = await request(server, 'resources/read', { uri: 'file://data.txt/123' })
     expect(read.result?.contents).toMatchObject([{ text: 'This is the content of the data file.' }])
+    myResourceContents['file://data/123.txt'] = { text: 'Listed' }
+    const listed = await request(server, 'resources/read', { uri: 'file://data/123.txt' })
+    expect(listed.result?.contents).toEqual([
+      { uri: 'file://data/123.txt', text: 'Listed', mimeType: 'text/plain' },
+    ])
     expect((await request(server, 'resources/read', { uri: 'file://no' })).error).toMatchObject({
       code: -32603,
       message: 'Internal error',

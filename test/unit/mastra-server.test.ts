@@ -1,5 +1,5 @@
 /** `mayfly-mcp/mastra` on every platform: what code written for Mastra reads, and what it is refused with. */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as z from 'zod'
 import { createTool as createNativeTool, createResource, MCPServer as NativeServer } from '../../src/index.ts'
 import {
@@ -24,7 +24,7 @@ const rich = () =>
     releaseDate: '2026-07-28T00:00:00Z',
     isLatest: false,
     packageCanonical: 'npm',
-    packages: [{ registry_name: 'npm', name: 'shop' }],
+    packages: [{ registry_name: 'npm', name: 'shop', version: '2.1.0' }],
     remotes: [{ transport_type: 'streamable', url: 'https://shop.example/mcp' }],
   })
 
@@ -41,13 +41,20 @@ describe('getServerInfo and getServerDetail', () => {
     expect(rich().getServerDetail()).toEqual({
       ...info,
       package_canonical: 'npm',
-      packages: [{ registry_name: 'npm', name: 'shop' }],
+      packages: [{ registry_name: 'npm', name: 'shop', version: '2.1.0' }],
       remotes: [{ transport_type: 'streamable', url: 'https://shop.example/mcp' }],
     })
   })
 
-  it('hold nothing that was not configured [info.server]', () => {
-    const info = { id: 'test', name: 'Test', version_detail: { version: '1.0.0', is_latest: true } }
+  it('hold nothing that was not configured, except when the server was created [info.server]', () => {
+    vi.useFakeTimers({ now: Date.UTC(2026, 10, 1) })
+    onTestFinished(() => void vi.useRealTimers())
+    const release_date = '2026-11-01T00:00:00.000Z'
+    const info = {
+      id: 'test',
+      name: 'Test',
+      version_detail: { version: '1.0.0', release_date, is_latest: true },
+    }
     expect(create().getServerInfo()).toEqual(info)
     expect(create().getServerDetail()).toEqual(info)
     expect(new MCPServer({ name: 'My Shop', version: '1.0.0' }).getServerInfo().id).toBe('my-shop')
@@ -214,7 +221,8 @@ describe('callbacks', () => {
       context: expect.objectContaining({ era: 'modern' }),
       extra: expect.objectContaining({ requestId: 1 }),
     }
-    expect(resources.seen).toMatchObject([request, request, { ...request, uri: 'notes://1' }])
+    // The list has the type of a content that says none.
+    expect(resources.seen).toMatchObject([request, request, { ...request, uri: 'notes://1' }, request])
   })
 
   it('of prompts get extra, and who asks [prompts.callbacks]', async () => {

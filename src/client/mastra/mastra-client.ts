@@ -1,9 +1,17 @@
 /** Mastra's `MCPClient`: the native one, with the names that Mastra has for its options and arguments. */
-import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client'
+import type {
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+} from '@modelcontextprotocol/client'
 import { type Names, refuseUnknown } from '../../definition/unknown-option.ts'
 import type { RequestSettings } from '../connection.ts'
+import type { DiscoveryErrors, DiscoveryOptions } from '../lists-with-errors.ts'
 import { MCPClient as NativeClient } from '../mcp-client.ts'
 import type { ClientPrompts, ClientResources } from '../resources.ts'
+import type { ClientTool } from '../tools.ts'
 import { type MastraClientConfig, readSpellings } from './spellings.ts'
 
 /** The argument of `resources.read` as one object. */
@@ -29,14 +37,29 @@ const PROMPT_QUERY: Names<PromptQuery> = {
   version: 'string',
 }
 
+/** By server, as Mastra types it: any name may be read, so that `for (const name in result)` compiles. */
+export type ByServer<Name extends string, Item> = { [name in Name]?: Item } & { [name: string]: Item }
+
 /** `client.resources`. */
 export interface MastraResources<Name extends string> extends ClientResources<Name> {
+  list(): Promise<ByServer<Name, Resource[]>>
+  listWithErrors(
+    options?: DiscoveryOptions,
+  ): Promise<{ resources: ByServer<Name, Resource[]> } & DiscoveryErrors<Name>>
+  templates(): Promise<ByServer<Name, ResourceTemplateType[]>>
+  templatesWithErrors(
+    options?: DiscoveryOptions,
+  ): Promise<{ templates: ByServer<Name, ResourceTemplateType[]> } & DiscoveryErrors<Name>>
   read(server: Name, uri: string, settings?: RequestSettings): Promise<ReadResourceResult>
   read(query: ResourceQuery<Name>, settings?: RequestSettings): Promise<ReadResourceResult>
 }
 
 /** `client.prompts`. */
 export interface MastraPrompts<Name extends string> extends ClientPrompts<Name> {
+  list(): Promise<ByServer<Name, Prompt[]>>
+  listWithErrors(
+    options?: DiscoveryOptions,
+  ): Promise<{ prompts: ByServer<Name, Prompt[]> } & DiscoveryErrors<Name>>
   get(...prompt: Parameters<ClientPrompts<Name>['get']>): Promise<GetPromptResult>
   get(query: PromptQuery<Name>, settings?: RequestSettings): Promise<GetPromptResult>
 }
@@ -70,6 +93,14 @@ export class MCPClient<Name extends string = string> extends NativeClient<Name> 
     this.prompts = withPromptQueries(this.prompts)
   }
 
+  override listToolsets(): Promise<ByServer<Name, Record<string, ClientTool>>> {
+    return super.listToolsets() as Promise<ByServer<Name, Record<string, ClientTool>>>
+  }
+
+  override getServerInstructions(): ByServer<Name, string | undefined> {
+    return super.getServerInstructions() as ByServer<Name, string | undefined>
+  }
+
   /** @deprecated Throws a TypeError that says what to do instead: `finishAuth`. */
   async authenticate(_server: Name, _options?: object): Promise<never> {
     return refused('authenticate')
@@ -98,7 +129,7 @@ export class MCPClient<Name extends string = string> extends NativeClient<Name> 
 
 function withResourceQueries<Name extends string>(resources: ClientResources<Name>): MastraResources<Name> {
   return {
-    ...resources,
+    ...(resources as MastraResources<Name>),
     read: async (
       of: Name | ResourceQuery<Name>,
       uriOrSettings?: string | RequestSettings,
@@ -113,7 +144,7 @@ function withResourceQueries<Name extends string>(resources: ClientResources<Nam
 
 function withPromptQueries<Name extends string>(prompts: ClientPrompts<Name>): MastraPrompts<Name> {
   return {
-    ...prompts,
+    ...(prompts as MastraPrompts<Name>),
     get: async (
       of: Name | PromptQuery<Name>,
       nameOrSettings?: string | RequestSettings,
