@@ -37,6 +37,7 @@ export {
   type MemorySnapshot,
   type MemoryVectorStore,
 } from './retrieval/memory-store.ts'
+export type { ModelName } from './retrieval/named-model.ts'
 export type {
   DatabaseConfig,
   RequestValues,

@@ -1,8 +1,11 @@
 /**
- * Embedding models: a function, a model of the AI SDK, a binding that runs models, or OpenAI by name.
+ * Embedding models: a function, a model of the AI SDK, a binding that runs models, or one by name.
  */
 import type { Env } from '../definition/context.ts'
+import { textOf } from '../definition/error-text.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { loadEmbeddingModel, type ModelName, readModelName } from './named-model.ts'
+import { askOpenAi } from './openai.ts'
 
 /** What a model receives in addition to the strings. */
 export interface EmbeddingCall {
@@ -44,14 +47,15 @@ export interface BoundEmbeddingModel {
   readonly model: string
 }
 
-/** An embedding model. A string is `openai/` and a model's name, with the key from `OPENAI_API_KEY`. */
-export type EmbeddingModel = EmbedFunction | AiSdkEmbeddingModel | BoundEmbeddingModel | `openai/${string}`
+/**
+ * An embedding model. A string is a provider and a model's name: `openai/` with the key from `OPENAI_API_KEY`; any other by the provider's
+ * package of the AI SDK, such as `@ai-sdk/google`, on Node, Bun and Deno.
+ */
+export type EmbeddingModel = EmbedFunction | AiSdkEmbeddingModel | BoundEmbeddingModel | ModelName
 
 /** Strings per call for models without a stated limit: the maximum of Workers AI. */
 const DEFAULT_BATCH = 100
 const OPENAI_BATCH = 512
-const OPENAI_TIMEOUT_MS = 30_000
-const OPENAI_URL = 'https://api.openai.com/v1'
 
 /**
  * Checks a model and returns it as a function.
@@ -80,18 +84,20 @@ export function toEmbed(
 
 function toFunction(model: EmbeddingModel): EmbedFunction {
   if (typeof model === 'function') return model
-  if (typeof model === 'string' && model.startsWith('openai/')) return openAi(model.slice('openai/'.length))
+  const named = readModelName(model)
+  if (named !== undefined)
+    return named.provider === 'openai' ? openAi(named.model) : byName(String(model).trim())
   if (typeof model === 'object' && model !== null) {
     if ('doEmbed' in model && typeof model.doEmbed === 'function') return aiSdk(model)
     if ('binding' in model && typeof model.model === 'string') return bound(model)
   }
   throw new TypeError(
-    '"model" must be a function (texts) => vectors, an embedding model of the AI SDK, { binding, model }, or "openai/<model>".',
+    '"model" must be a function (texts) => vectors, an embedding model of the AI SDK, { binding, model }, or "<provider>/<model>".',
   )
 }
 
 async function limitOf(model: EmbeddingModel): Promise<number | undefined> {
-  if (typeof model === 'string') return OPENAI_BATCH
+  if (typeof model === 'string') return readModelName(model)?.provider === 'openai' ? OPENAI_BATCH : undefined
   if (typeof model === 'function' || !('doEmbed' in model)) return undefined
   const limit = await model.maxEmbeddingsPerCall
   return limit !== undefined && limit >= 1 && Number.isFinite(limit) ? Math.floor(limit) : undefined
@@ -124,29 +130,33 @@ function bound(options: BoundEmbeddingModel): EmbedFunction {
   }
 }
 
+/** Some providers take fewer strings at once than the default. */
+function byName(name: string): EmbedFunction {
+  let loading: Promise<AiSdkEmbeddingModel> | undefined
+  return async (texts, call) => {
+    loading ??= loadEmbeddingModel(name)
+    const model = await loading.catch((error: unknown) => {
+      loading = undefined
+      throw new EmbeddingError(textOf(error))
+    })
+    const size = (await limitOf(model)) ?? texts.length
+    const embedded: ArrayLike<number>[] = []
+    for (let at = 0; at < texts.length; at += size)
+      embedded.push(...(await aiSdk(model)(texts.slice(at, at + size), call)))
+    return embedded
+  }
+}
+
 function openAi(model: string): EmbedFunction {
   return async (input, { env, signal, providerOptions }) => {
-    const key = env.OPENAI_API_KEY
-    if (typeof key !== 'string' || key === '')
-      throw new EmbeddingError(
-        `The embedding model "openai/${model}" needs a key: set OPENAI_API_KEY on this deployment.`,
-      )
     const { dimensions, user } = providerOptions?.openai ?? {}
-    const base =
-      typeof env.OPENAI_BASE_URL === 'string' ? env.OPENAI_BASE_URL.replace(/\/+$/, '') : OPENAI_URL
-    const timeout = AbortSignal.timeout(OPENAI_TIMEOUT_MS)
-    const response = await fetch(`${base}/embeddings`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, input, encoding_format: 'float', dimensions, user }),
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    })
-    if (!response.ok)
-      throw new EmbeddingError(
-        `The embedding model "openai/${model}" answered with HTTP ${response.status}.`,
-        response.status,
-      )
-    const { data } = (await response.json()) as { data: { index: number; embedding: number[] }[] }
+    const { data } = (await askOpenAi(
+      'embeddings',
+      { model, input, encoding_format: 'float', dimensions, user },
+      { env, signal },
+      `The embedding model "openai/${model}"`,
+      (message, status) => new EmbeddingError(message, status),
+    )) as { data: { index: number; embedding: number[] }[] }
     return data.sort((one, other) => one.index - other.index).map(({ embedding }) => embedding)
   }
 }

@@ -60,7 +60,7 @@ export function createVectorQueryTool(options: VectorQueryToolOptions): Retrieva
       const { results, notice } =
         settings.reranker === undefined
           ? { results: found, notice: undefined }
-          : await rerank(input.queryText, found, settings.reranker, settings.signal)
+          : await rerank(input.queryText, found, settings.reranker, settings)
       return {
         relevantContext: results.map(({ metadata = {} }) => metadata),
         sources: settings.includeSources ? results.map((one) => toSource(one, settings)) : [],

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   createMemoryVectorStore,
   createVectorQueryTool,
@@ -35,6 +35,36 @@ const found = async (reranker: RerankerConfig) => {
 }
 
 describe('a reranker', () => {
+  it('is OpenAI’s language model by name', async () => {
+    const requests: unknown[] = []
+    vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+      requests.push([url, JSON.parse(String(init.body)), init.headers])
+      return Response.json({ choices: [{ message: { content: 'Scores: [0, 1, 0.5]' } }] })
+    })
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const options = { weights: { semantic: 1, vector: 0, position: 0 } }
+    const search = await tool({ model: 'openai/gpt-5-mini', options })
+    const env = { OPENAI_API_KEY: 'sk-x', OPENAI_BASE_URL: 'http://127.0.0.1/v1' }
+    const { sources } = await search.execute(query, { env })
+    expect(sources.map(({ id }) => id)).toEqual(['b', 'c', 'a'])
+    expect(requests).toEqual([
+      [
+        'http://127.0.0.1/v1/chat/completions',
+        {
+          model: 'gpt-5-mini',
+          messages: [
+            { role: 'system', content: expect.any(String) },
+            { role: 'user', content: expect.stringContaining('"two"') },
+          ],
+        },
+        expect.objectContaining({ authorization: 'Bearer sk-x' }),
+      ],
+    ])
+    // Without a key, by similarity.
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    expect((await search.execute(query, {})).notice).toContain('Reranking failed')
+  })
+
   it('of single passages is called for the best 50 of any number', async () => {
     const store = createMemoryVectorStore()
     await store.createIndex({ indexName, dimension: 2 })

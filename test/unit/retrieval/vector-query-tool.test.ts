@@ -151,7 +151,7 @@ describe('createVectorQueryTool', () => {
   })
 
   it.each([
-    [{ model: 'cohere/x' }, '"model" must be a function'],
+    [{ model: 'Cohere' }, '"model" must be a function'],
     [{ model: undefined }, '"model" must be a function'],
     [{ indexName: 'a b' }, 'An index name must have'],
     [{ vectorStore: {} }, 'has no query()'],

@@ -1,0 +1,37 @@
+/** Requests to OpenAI's API, or to one with its shape at `OPENAI_BASE_URL`. */
+import type { Env } from '../definition/context.ts'
+
+const TIMEOUT_MS = 30_000
+const OPENAI_URL = 'https://api.openai.com/v1'
+
+export interface OpenAiCall {
+  readonly env: Env
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Posts `body` and returns the answer.
+ *
+ * @param what The model, for errors. @throws Error made by `failed`, with the HTTP status of a refusal.
+ */
+export async function askOpenAi(
+  path: 'embeddings' | 'chat/completions',
+  body: object,
+  { env, signal }: OpenAiCall,
+  what: string,
+  failed: (message: string, status?: number) => Error,
+): Promise<unknown> {
+  const key = env.OPENAI_API_KEY
+  if (typeof key !== 'string' || key === '')
+    throw failed(`${what} needs a key: set OPENAI_API_KEY on this deployment.`)
+  const base = typeof env.OPENAI_BASE_URL === 'string' ? env.OPENAI_BASE_URL.replace(/\/+$/, '') : OPENAI_URL
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  const response = await fetch(`${base}/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+  })
+  if (!response.ok) throw failed(`${what} answered with HTTP ${response.status}.`, response.status)
+  return response.json()
+}
