@@ -2,15 +2,19 @@
  * Retrieval: ready-made tools that search a vector store, and stores that run on edge platforms. A separate entry point, so that it
  * is loaded only if it is used.
  */
+export type {
+  AiSdkEmbeddingModel,
+  AiSdkLanguageModel,
+  AiSdkRerankingModel,
+  ProviderOptions,
+} from './retrieval/ai-sdk.ts'
 export {
   type AiBinding,
-  type AiSdkEmbeddingModel,
   type BoundEmbeddingModel,
   type EmbeddingCall,
   EmbeddingError,
   type EmbeddingModel,
   type EmbedFunction,
-  type ProviderOptions,
 } from './retrieval/embed.ts'
 export {
   type FieldFilter,
@@ -47,8 +51,6 @@ export type {
 } from './retrieval/options.ts'
 export { provideRetrieval, type RetrievalValues } from './retrieval/provide.ts'
 export type {
-  AiSdkLanguageModel,
-  AiSdkRerankingModel,
   RelevanceScorer,
   RerankerConfig,
   RerankerOptions,

@@ -4,6 +4,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isMetadataPath } from '../../src/auth/location.ts'
+import { isObject } from '../../src/definition/is-object.ts'
 import { type Names, refuseUnknown, requireOptions } from '../../src/definition/unknown-option.ts'
 import type { MCPServer } from '../../src/index.ts'
 import { executionContextOf, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
@@ -117,7 +118,7 @@ export async function startSSE(given: StartSSE): Promise<void> {
 
 /** `startSSE` for a Hono app, on any runtime. */
 export async function startHonoSSE(given: StartHonoSSE): Promise<Response> {
-  if (given !== undefined && ('req' in given || 'res' in given) && !('context' in given))
+  if (isObject(given) && ('req' in given || 'res' in given) && !('context' in given))
     throw new TypeError(
       'startHonoSSE takes the context of Hono: write app.all(path, (c) => startHonoSSE({ …, context: c })), or call startSSE with req and res.',
     )

@@ -69,7 +69,7 @@ export function createGuardedFetch(
   }
 }
 
-/** Headers that can also be spread, `{ ...init.headers }`: those of a `Headers` would be lost without a word. */
+/** Headers that can also be spread, `{ ...init.headers }`: those of a plain `Headers` would silently be lost. */
 function spreadable(headers: RequestInit['headers']): Headers {
   const own = new Headers(headers)
   for (const [name, value] of own) if (!(name in own)) Object.assign(own, { [name]: value })

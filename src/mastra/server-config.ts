@@ -89,7 +89,7 @@ export function toNativeResources(
   } as ResourceCallbacks
 }
 
-/** Whether nothing of the list is missing: there is no content, or each part says what it is. */
+/** Whether the list need not be asked: there is no content, or each part has its type. */
 function isTyped(answer: ReadAnswer): boolean {
   return (
     answer === undefined || answer === null || partsOf(answer).every(({ mimeType }) => mimeType !== undefined)

@@ -4,6 +4,7 @@
 import type { Env } from '../definition/context.ts'
 import { textOf } from '../definition/error-text.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import type { AiSdkEmbeddingModel, ProviderOptions } from './ai-sdk.ts'
 import { loadEmbeddingModel, type ModelName, readModelName } from './named-model.ts'
 import { askOpenAi } from './openai.ts'
 
@@ -16,25 +17,11 @@ export interface EmbeddingCall {
   readonly providerOptions?: ProviderOptions | undefined
 }
 
-export interface ProviderOptions {
-  readonly [provider: string]: { readonly [option: string]: unknown }
-}
-
 /** Turns strings into vectors, in the same order. */
 export type EmbedFunction = (
   texts: string[],
   call: EmbeddingCall,
 ) => PromiseLike<readonly ArrayLike<number>[]> | readonly ArrayLike<number>[]
-
-/** An embedding model of the AI SDK, such as `openai.embedding('text-embedding-3-small')`. */
-export interface AiSdkEmbeddingModel {
-  readonly maxEmbeddingsPerCall?: number | undefined | PromiseLike<number | undefined>
-  doEmbed(options: {
-    values: string[]
-    abortSignal?: AbortSignal
-    providerOptions?: ProviderOptions
-  }): PromiseLike<{ embeddings: readonly (readonly number[])[] }>
-}
 
 /** A binding with `run(model, { text })`, such as Workers AI's. */
 export interface AiBinding {

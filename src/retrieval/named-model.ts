@@ -2,8 +2,7 @@
  * Models by name, `google/gemini-embedding-001`: those of the AI SDK's package for the provider, `@ai-sdk/google`, which is loaded when
  * the model is first used, and reads its own key.
  */
-import type { AiSdkEmbeddingModel } from './embed.ts'
-import type { AiSdkLanguageModel } from './rerank.ts'
+import type { AiSdkEmbeddingModel, AiSdkLanguageModel } from './ai-sdk.ts'
 
 /** `<provider>/<model>`. */
 export type ModelName = `${string}/${string}`

@@ -1,7 +1,8 @@
 /** The options of both tools, and their values for one request: the request context may set or override some. */
 import type { AuthInfo, Env, McpContext } from '../definition/context.ts'
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
-import { type EmbeddingModel, type ProviderOptions, toEmbed } from './embed.ts'
+import type { ProviderOptions } from './ai-sdk.ts'
+import { type EmbeddingModel, toEmbed } from './embed.ts'
 import { allOf, type Condition, type Filter, parseFilter } from './filter.ts'
 import { isTopK, MAX_TOP_K, type RetrievalInput } from './input.ts'
 import { checkReranker, type RerankerConfig } from './rerank.ts'

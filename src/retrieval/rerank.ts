@@ -4,6 +4,7 @@ import type { Env } from '../definition/context.ts'
 import { present } from '../definition/present.ts'
 import { printError } from '../definition/print-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import type { AiSdkLanguageModel, AiSdkRerankingModel } from './ai-sdk.ts'
 import { loadLanguageModel, type ModelName, readModelName } from './named-model.ts'
 import { askOpenAi } from './openai.ts'
 import { type QueryResult, textOf } from './store.ts'
@@ -21,21 +22,6 @@ export type RerankFunction = (
  */
 export interface RelevanceScorer {
   getRelevanceScore(query: string, text: string): PromiseLike<number>
-}
-
-/** A reranking model of the AI SDK, such as `cohere.reranking('rerank-v3.5')`. */
-export interface AiSdkRerankingModel {
-  doRerank(options: {
-    documents: { type: 'text'; values: string[] }
-    query: string
-    topN?: number
-    abortSignal?: AbortSignal
-  }): PromiseLike<{ ranking: readonly { index: number; relevanceScore: number }[] }>
-}
-
-/** A language model of the AI SDK, which is asked for a number per passage. */
-export interface AiSdkLanguageModel {
-  doGenerate(options: object): PromiseLike<{ content: readonly unknown[] }>
 }
 
 /** A string is a language model by the names of `EmbeddingModel`: `openai/gpt-5-mini`. */
