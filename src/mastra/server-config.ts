@@ -89,7 +89,7 @@ export function toNativeResources(
   } as ResourceCallbacks
 }
 
-/** Whether the list need not be asked: there is no content, or each part has its type. */
+/** Whether the list is not needed: there is no content, or each part has its type. */
 function isTyped(answer: ReadAnswer): boolean {
   return (
     answer === undefined || answer === null || partsOf(answer).every(({ mimeType }) => mimeType !== undefined)
