@@ -38,6 +38,8 @@ export interface Target {
   readonly hasOwnVariables?: boolean
   /** Whether one long-lived process serves all requests, so that it can hold sessions. Default false. */
   readonly hasOneProcess?: boolean
+  /** Whether the server is not told that a client closed its response. Default false. */
+  readonly cannotTellThatClientsLeft?: boolean
   /** `mayfly deploy`: the commands to run after `build` wrote `outDir`. Runs nothing itself. */
   deployment(outDir: string, project: Project, options: DeploymentOptions): Deployment
   /** `mayfly deploy --preview`. Default false. */
@@ -199,7 +201,6 @@ export interface ProjectFiles {
   readonly dependencies: { readonly [name: string]: string }
   readonly devDependencies: { readonly [name: string]: string }
   /** Optional packages, which cannot be installed on every machine. */
-  readonly optionalDependencies?: { readonly [name: string]: string }
   /** Path of the local endpoint, if it is not `/mcp`. */
   readonly path?: string
   /** For `.gitignore`. */

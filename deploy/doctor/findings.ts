@@ -160,12 +160,34 @@ function taskFindings(
   return [{ level: 'warning', message }]
 }
 
+const SHARED_BUS = 'Pass a `bus` that all processes share, see docs/events.md.'
+
+/** Where there is not one long-lived process: remedies in place of the matrix's, which are also for such a process. */
+const ELSEWHERE: { readonly [lost: string]: string } = {
+  'cancellation (legacy)': 'Connect with a client of 2026-07-28 or later, which closes the response.',
+  'tasks (modern)': 'Pass `tasks` with a shared store, see docs/tasks-stores.md.',
+  'tools.listChanged (modern)': SHARED_BUS,
+  'prompts.listChanged (modern)': SHARED_BUS,
+  'resources.listChanged (modern)': SHARED_BUS,
+  'resources.subscribe (modern)': SHARED_BUS,
+}
+
+function leavingUnnoticed(
+  feature: Feature,
+  { title, cannotTellThatClientsLeft = false }: Pick<Target, 'title' | 'cannotTellThatClientsLeft'>,
+): { readonly reason: string; readonly remedy: string } | undefined {
+  if (feature !== 'cancellation' || !cannotTellThatClientsLeft) return undefined
+  const reason = `${title} does not say that a client has left: a call ends by itself or at its deadline.`
+  return { reason, remedy: 'Keep the timeout short, and make long work a task.' }
+}
+
 /** From the degradation matrix: what even a client with every feature does not get. */
 export function degradations(
   info: DeploymentInfo,
   hasSecret: boolean,
-  { hasOneProcess = false }: Pick<Target, 'hasOneProcess'>,
+  target: Pick<Target, 'title' | 'hasOneProcess' | 'cannotTellThatClientsLeft'>,
 ): Degradation[] {
+  const { hasOneProcess = false } = target
   const found = new Map<string, { features: string[]; reason: string; remedy: string }>()
   for (const feature of Object.keys(MATRIX) as Feature[]) {
     for (const era of ['modern', 'legacy'] as const) {
@@ -182,10 +204,13 @@ export function degradations(
         hasSecret,
         legacyPolicy: info.legacy,
       })
-      if (answer.available) continue
-      const { reason, remedy } = answer
+      const name = `${feature} (${era})`
+      const lost = leavingUnnoticed(feature, target) ?? (answer.available ? undefined : answer)
+      if (lost === undefined) continue
+      const { reason } = lost
+      const remedy = (!hasOneProcess && lost === answer && ELSEWHERE[name]) || lost.remedy
       const known = found.get(reason) ?? { features: [], reason, remedy }
-      known.features.push(`${feature} (${era})`)
+      known.features.push(name)
       found.set(reason, known)
     }
   }

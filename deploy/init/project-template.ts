@@ -181,14 +181,7 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
       ...typesOf(answers),
       ...Object.assign({}, ...platforms.map(({ devDependencies }) => devDependencies)),
     }),
-    ...optional(platforms),
   }
-}
-
-/** The parts of package.json that only some platforms need. */
-function optional(platforms: readonly ProjectFiles[]): object {
-  const names = Object.assign({}, ...platforms.map(({ optionalDependencies }) => optionalDependencies))
-  return Object.keys(names).length === 0 ? {} : { optionalDependencies: names }
 }
 
 function gitignore(platforms: readonly ProjectFiles[]): string {

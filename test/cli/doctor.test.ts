@@ -187,10 +187,44 @@ export default new MCPServer({ id: 'a', name: 'a', version: '1', tools: { hello 
     expect(told).toHaveLength(warnings)
   })
 
+  test.for(['deno', 'lambda', 'cloudflare', 'vercel'])(
+    '%s has many processes: tasks in memory are a warning, and nothing that needs one process is recommended',
+    async (target) => {
+      await using project = arrange()
+      const remedies = (await report(project, target)).degrades.map(({ remedy }) => remedy).join('\n')
+      expect(remedies).toContain('Pass `tasks` with a shared store')
+      expect(remedies).not.toMatch(/createMemory|one long-lived process|in a session/)
+
+      project.write(
+        'server.ts',
+        readFileSync(join(project.folder, 'server.ts'), 'utf8')
+          .replace(
+            "from 'mayfly-mcp'",
+            "from 'mayfly-mcp'\nimport { createMemoryTasks } from 'mayfly-mcp/tasks'",
+          )
+          .replace('tools: {', 'tasks: createMemoryTasks(), tools: {'),
+      )
+      expect((await report(project, target)).findings).toContainEqual({
+        level: 'warning',
+        message: expect.stringContaining('tasks are kept in memory, and '),
+      })
+    },
+  )
+
+  test('lambda: doctor does not promise that a call notices its client leaving', async () => {
+    await using project = arrange()
+    const { degrades } = await report(project, 'lambda')
+    const lost = degrades.find(({ features }) => features.includes('cancellation (modern)'))
+    expect(lost).toMatchObject({
+      features: ['cancellation (modern)', 'cancellation (legacy)'],
+      reason: expect.stringContaining('does not say that a client has left'),
+    })
+  })
+
   test.for([
     ['node', []],
     ['bun', []],
-    ['deno', []],
+    ['deno', ['Deno Deploy does not guarantee']],
     ['lambda', ['AWS Lambda does not guarantee']],
     ['cloudflare', ['Cloudflare Workers does not guarantee']],
   ] as const)(

@@ -46,9 +46,6 @@ function standIn(): string {
   return join(import.meta.dirname, 'stand-in')
 }
 
-/** Is served as it was compiled: that takes a minute, and is test/runtimes' affair. */
-const COMPILED = 'aws-lambda-ric'
-
 const MAX_COPIED_BYTES = 8_000_000
 
 /** @param roots folders with `node_modules` in them; of the same version the first counts. @param tarball of the package under test. */
@@ -106,12 +103,7 @@ function* installedIn(modules: string): Generator<Published> {
       if (!existsSync(file)) continue
       const manifest = JSON.parse(readFileSync(file, 'utf8')) as Partial<Manifest>
       if (manifest.name !== undefined && manifest.version !== undefined) {
-        const { scripts, ...others } = manifest as Manifest
-        const compiled = {
-          ...others,
-          ...(manifest.name !== COMPILED && scripts !== undefined && { scripts }),
-        }
-        yield { manifest: compiled, source }
+        yield { manifest: manifest as Manifest, source }
       }
       yield* installedIn(join(source, 'node_modules'))
     }
@@ -146,8 +138,7 @@ function packed({ manifest, source }: Published, folder: string): Buffer {
     const stage = join(folder, 'stage')
     rmSync(stage, { recursive: true, force: true })
     copy(source, join(stage, 'package'))
-    if (name === COMPILED || source === standIn())
-      writeFileSync(join(stage, 'package/package.json'), JSON.stringify(manifest))
+    if (source === standIn()) writeFileSync(join(stage, 'package/package.json'), JSON.stringify(manifest))
     restoreBinary(name, source, join(stage, 'package'))
     execFileSync('tar', ['-cf', file, '-C', stage, 'package'])
   }

@@ -27,11 +27,10 @@ function link(project: string, installed: string): void {
   const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>
     devDependencies: Record<string, string>
-    optionalDependencies?: Record<string, string>
   }
   const modules = join(project, 'node_modules')
-  const { dependencies, devDependencies, optionalDependencies } = manifest
-  for (const name of Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
+  const { dependencies, devDependencies } = manifest
+  for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
     const source = SOURCES.map((root) => join(root, 'node_modules', name)).find((path) => existsSync(path))
     const target = name === 'mayfly-mcp' ? installed : source
     if (target === undefined) continue

@@ -64,7 +64,6 @@ export const deno: Target = {
   defaultPort: 8000,
   marks: { files: ['deno.json', 'deno.jsonc'], lockfiles: ['deno.lock'] },
   limits: ['a call may take as long as its client waits'],
-  hasOneProcess: true,
   start: artefactDev(artefact),
   ...artefact,
   hasPreviews: true,

@@ -43,6 +43,7 @@ export const lambda: Target = {
   title: 'AWS Lambda',
   tasks: 'dynamodb',
   defaultPort: 3000,
+  cannotTellThatClientsLeft: true,
   marks: { files: ['samconfig.toml', 'samconfig.yaml'] },
   limits: [
     'a call may take as long as the function’s timeout',
@@ -59,8 +60,6 @@ export const lambda: Target = {
     scripts: {},
     dependencies: {},
     devDependencies: {},
-    // npm continues without it if it does not compile.
-    optionalDependencies: { [RIC]: '^4.0.2' },
     ignored: [],
     ci: {
       setUp: [
@@ -115,10 +114,13 @@ function localTable(project: Project): string[] {
     : ['--dynalite', resolveTool('dynalite', project.cwd)]
 }
 
+/** Not part of a new project: npm compiles it for minutes without a word. */
+const ASK_FOR_RIC = `npm install --save-optional ${RIC} compiles it for minutes, on Linux with cmake and a C++ compiler`
+
 const OWN_CLIENT = 'the function runs on Mayfly’s own client, with the same events and answers'
 
 /** AWS's runtime interface client: the file to run, or why it is not available. */
-function awsClient(cwd: string): { file: string } | { missing: string } {
+function awsClient(cwd: string): { file: string } | { missing: string; isUnasked?: true } {
   if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
     return { missing: `${RIC} needs Node ${OLDEST_NODE} or newer, and this is ${process.version}` }
   }
@@ -130,7 +132,7 @@ function awsClient(cwd: string): { file: string } | { missing: string } {
     }
   } catch (error) {
     if (!isA(error, CliError)) throw error
-    return { missing: `${RIC} is not installed (Linux, with cmake and a C++ compiler)` }
+    return { missing: `${RIC} is not installed (${ASK_FOR_RIC})`, isUnasked: true }
   }
 }
 
@@ -277,7 +279,8 @@ async function examine({ cwd }: Project): Promise<Finding[]> {
 function examineRuntimeClient(cwd: string): Finding {
   const aws = awsClient(cwd)
   // Deployments do not need a local runtime.
-  if ('missing' in aws) return { level: 'warning', message: `${aws.missing}: here ${OWN_CLIENT}` }
+  if ('missing' in aws)
+    return { level: aws.isUnasked ? 'ok' : 'warning', message: `${aws.missing}: here ${OWN_CLIENT}` }
   const { version } = JSON.parse(readFileSync(resolveTool(`${RIC}/package.json`, cwd), 'utf8')) as {
     version: string
   }
