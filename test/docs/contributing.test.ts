@@ -9,8 +9,8 @@ const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const page = read('CONTRIBUTING.md')
 
-/** npm runs it, nobody else. */
-const NOT_FOR_PEOPLE = ['prepare']
+/** npm runs them, nobody else. */
+const NOT_FOR_PEOPLE = ['dependencies', 'prepack']
 
 function foldersOf(parent: string): string[] {
   return readdirSync(join(ROOT, parent), { withFileTypes: true })

@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { untilListening } from '../../deploy/run/port.ts'
 import { targets } from '../../deploy/targets/all.ts'
 import { eventually } from '../_eventually.ts'
+import { ROOT } from '../package/_packed.ts'
 import type { Newcomer, Result, Running } from './_newcomer.ts'
 
 export interface Visit {
@@ -22,6 +23,7 @@ type Step = (command: string, visit: Visit) => Promise<void>
 
 const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^npx mayfly-mcp init \S+ --target \S+ && cd \S+$/, init],
+  [/^npm ci && npm run new -- \.\.\/\S+ --target \S+ && cd \.\.\/\S+$/, createFromClone],
   [/^npm install$/, install],
   [/^npm (?:test|run types)$/, succeed],
   [/^(?:npx mayfly|npm run) doctor$/, examine],
@@ -66,9 +68,23 @@ async function init(command: string, visit: Visit): Promise<void> {
   expect(result.stdout.trimEnd().split('\n').at(-1)).toBe(visit.newcomer.cwd)
 }
 
+/** In this clone, which has its packages: `npm ci` would need all of them. The folder beside it is the newcomer's. */
+async function createFromClone(command: string, visit: Visit): Promise<void> {
+  const [, folder = '', target = ''] = /-- \.\.\/(\S+) --target (\S+) && cd \.\.\/\1$/.exec(command) ?? []
+  const project = join(visit.newcomer.cwd, folder)
+  const result = await visit.newcomer.run(`cd ${ROOT} && npm run new -- ${project} --target ${target}`)
+  expectSuccess(result)
+  expect(result.stdout).toContain('  npm install\n  npm run dev\n')
+  const { dependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+  expect(existsSync(join(project, dependencies['mayfly-mcp'].replace(/^file:/, '')))).toBe(true)
+  visit.newcomer.cwd = project
+}
+
 async function install(command: string, visit: Visit): Promise<void> {
   const result = await visit.newcomer.run(command)
   expectSuccess(result)
+  // Tools of platforms have scripts, too; Mayfly has none.
+  expect(result.stderr).not.toMatch(/install-scripts\s+mayfly-mcp@/)
   if (!isTooOld(visit)) expect(result.stderr).not.toContain('EBADENGINE')
 }
 

@@ -1,4 +1,4 @@
-/** Packs the package once for all suites of a run. Without scripts: `prepare` would rebuild dist under tests that run. */
+/** Packs the package once for all suites of a run. Without scripts: `prepack` would rebuild dist under tests that run. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

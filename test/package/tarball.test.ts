@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BIN, type PackedPackage, ROOT, run, unpackPackage } from './_packed.ts'
 
@@ -10,12 +10,47 @@ beforeAll(() => {
 afterAll(() => packed.remove())
 
 describe('the tarball', () => {
-  it('holds the compiled sources, their types and its documents, and nothing else', () => {
+  it('holds the compiled sources, their types and its documents and examples, and nothing else', () => {
     const documents = ['package.json', 'README.md', 'LICENSE', 'llms.txt', 'CHANGELOG.md', 'SECURITY.md']
+    const examples = /^examples\/(?!.*node_modules)[\w/.[\]+-]+\/(?:[\w+-]+(?:\.d)?\.ts|wrangler\.toml)$/
     const others = /^(?:dist\/(?:src|adapters|deploy)\/[\w/-]+\.(?:js|d\.ts)|docs\/[\w/-]+\.(?:md|svg|png))$/
-    expect(packed.files.filter((file) => !others.test(file)).sort()).toEqual(documents.sort())
+    expect(packed.files.filter((file) => !others.test(file) && !examples.test(file)).sort()).toEqual(
+      documents.sort(),
+    )
     expect(packed.files).toContain('docs/deploy/lambda.md')
     expect(packed.files.length).toBeGreaterThan(100)
+  })
+
+  it('has every file that its README and its pages link to', () => {
+    const pages = packed.files.filter((file) => file === 'README.md' || /^docs\/.*\.md$/.test(file))
+    const dead = pages.flatMap((page) =>
+      Array.from(
+        readFileSync(join(packed.installed, page), 'utf8').matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g),
+        ([, link]) => posix.join(posix.dirname(page), link!),
+      ).filter((file) => !packed.files.includes(file)),
+    )
+    expect(pages.length).toBeGreaterThan(40)
+    expect(dead).toEqual([])
+  })
+
+  it('installs without a word: no script that npm would ask about', () => {
+    const { scripts = {} } = packed.manifest as { scripts?: Record<string, string> }
+    const asked = [
+      'preinstall',
+      'install',
+      'postinstall',
+      'prepublish',
+      'preprepare',
+      'prepare',
+      'postprepare',
+    ]
+    expect(asked.filter((name) => Object.hasOwn(scripts, name))).toEqual([])
+  })
+
+  it('names a repository, a home page and a place for bugs only once there are some', () => {
+    expect(packed.manifest).not.toHaveProperty('repository')
+    expect(packed.manifest).not.toHaveProperty('homepage')
+    expect(packed.manifest).not.toHaveProperty('bugs')
   })
 
   it('has types for every module', () => {
