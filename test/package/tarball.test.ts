@@ -33,7 +33,7 @@ describe('the tarball', () => {
     expect(dead).toEqual([])
   })
 
-  it('installs without a word: no script that npm would ask about', () => {
+  it('installs silently: no script that npm would ask about', () => {
     const { scripts = {} } = packed.manifest as { scripts?: Record<string, string> }
     const asked = [
       'preinstall',

@@ -114,7 +114,7 @@ function localTable(project: Project): string[] {
     : ['--dynalite', resolveTool('dynalite', project.cwd)]
 }
 
-/** Not part of a new project: npm compiles it for minutes without a word. */
+/** Not part of a new project: npm compiles it for minutes, silently. */
 const ASK_FOR_RIC = `npm install --save-optional ${RIC} compiles it for minutes, on Linux with cmake and a C++ compiler`
 
 const OWN_CLIENT = 'the function runs on Mayfly’s own client, with the same events and answers'
