@@ -7,61 +7,10 @@ import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Target } from '../../deploy/contract/target.ts'
 import { vercel, vercelEdge } from '../../deploy/targets/vercel/target.ts'
-import { type Received, type Reply, startDouble } from './_double.ts'
+import { startDouble } from './_double.ts'
 import { createProject, expectToServe, installed, SECRET } from './_project.ts'
+import { createVercelAnswer, type DeploymentFile } from './_vercel-api.ts'
 import { HOSTILE_SECRETS, withWatch } from './_watch.ts'
-
-interface DeploymentFile {
-  readonly file: string
-  readonly sha: string
-}
-
-const USER = {
-  id: 'u',
-  uid: 'u',
-  email: 'a@shop.example',
-  username: 'me',
-  version: 'northstar',
-  defaultTeamId: 'team_x',
-}
-const TEAM = { id: 'team_x', slug: 'me', name: 'me' }
-const PROJECT = { id: 'prj_x', name: 'shop', accountId: 'team_x', link: null }
-const DEPLOYMENT = {
-  id: 'dpl',
-  uid: 'dpl',
-  name: 'shop',
-  url: 'shop.localhost',
-  readyState: 'READY',
-  status: 'READY',
-  alias: ['shop.localhost'],
-  aliasAssigned: true,
-  projectId: 'prj_x',
-  target: 'production',
-  creator: { uid: 'u' },
-}
-
-/** Says of every file that it is missing, until it was uploaded. */
-function createAnswer(): (request: Received) => Reply {
-  const uploaded = new Set<string>()
-  return ({ method, path, headers, body }) => {
-    if (path.startsWith('/v2/user')) return { json: { user: USER } }
-    if (path.startsWith('/teams')) return { json: TEAM }
-    if (/\/env\b/.test(path)) return { json: method === 'GET' ? { envs: [] } : { created: {}, failed: [] } }
-    if (path.includes('/custom-environments')) return { json: { environments: [] } }
-    if (/\/projects\/prj_x\b/.test(path)) return { json: PROJECT }
-    if (path.includes('/files')) {
-      uploaded.add(headers.get('x-now-digest') ?? '')
-      return { json: {} }
-    }
-    if (method === 'POST' && path.includes('/deployments')) {
-      const { files } = JSON.parse(body.toString()) as { files: DeploymentFile[] }
-      const missing = files.map(({ sha }) => sha).filter((sha) => !uploaded.has(sha))
-      if (missing.length > 0)
-        return { status: 400, json: { error: { code: 'missing_files', message: 'Missing', missing } } }
-    }
-    return { json: DEPLOYMENT }
-  }
-}
 
 it.each<[string, Target]>([
   ['vercel', vercel],
@@ -78,7 +27,7 @@ it.each<[string, Target]>([
       '.vercel/project.json',
       '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }',
     )
-    await using api = await startDouble(createAnswer())
+    await using api = await startDouble(createVercelAnswer())
 
     const { code, output } = await project.deploy(
       name,
@@ -123,7 +72,7 @@ it('hostile values are stored as they are, and are in no output, process list or
     esbuild: installed('esbuild', 'repository'),
   })
   project.write('.vercel/project.json', '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }')
-  await using api = await startDouble(createAnswer())
+  await using api = await startDouble(createVercelAnswer())
   const { values, names } = HOSTILE_SECRETS
   const named = names.flatMap((name) => ['--secret', name])
 

@@ -6,32 +6,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { cloudflare } from '../../deploy/targets/cloudflare/target.ts'
-import { formOf, type Received, type Reply, startDouble } from './_double.ts'
+import { answerAsCloudflare } from './_cloudflare-api.ts'
+import { formOf, startDouble } from './_double.ts'
 import { createProject, expectToServe, installed, SECRET } from './_project.ts'
 import { HOSTILE_SECRETS, withWatch } from './_watch.ts'
 
-const ACCOUNT = '/client/v4/accounts/acc/workers'
-
-function answer({ method, path }: Received): Reply {
-  const result = (json: unknown): Reply => ({
-    json: { success: true, errors: [], messages: [], result: json },
-  })
-  if (path.startsWith(`${ACCOUNT}/services/`)) {
-    const errors = [{ code: 10090, message: 'This service does not exist' }]
-    return { status: 404, json: { success: false, errors, messages: [], result: null } }
-  }
-  if (path.endsWith('/deployments')) return result({ deployments: [] })
-  if (path.startsWith(`${ACCOUNT}/workers/shop`)) {
-    return result({ id: 'shop', name: 'shop', subdomain: { enabled: true, previews_enabled: false } })
-  }
-  if (path.includes('/subdomain')) return result({ subdomain: 'shop', enabled: true, previews_enabled: true })
-  if (method === 'PUT') return result({ id: 'shop', etag: 'e', deployment_id: 'd', startup_time_ms: 1 })
-  return result({})
-}
-
 it('wrangler uploads what was built, with the secret as a secret; the upload serves official clients', async () => {
   using project = createProject({ wrangler: installed('wrangler', 'tools') })
-  await using api = await startDouble(answer)
+  await using api = await startDouble(answerAsCloudflare)
 
   const { code, output } = await project.deploy('cloudflare', ['--secret', 'MAYFLY_SECRET'], {
     CLOUDFLARE_API_BASE_URL: `${api.url}/client/v4`,
@@ -66,7 +48,7 @@ it('wrangler uploads what was built, with the secret as a secret; the upload ser
 
 it('hostile values are stored as they are, and are in no output, process list or file', async () => {
   using project = createProject({ wrangler: installed('wrangler', 'tools') })
-  await using api = await startDouble(answer)
+  await using api = await startDouble(answerAsCloudflare)
   const { values, names } = HOSTILE_SECRETS
   const named = names.flatMap((name) => ['--secret', name])
 
