@@ -11,6 +11,7 @@ const page = readFileSync(join(ROOT, 'docs/how-do-i.md'), 'utf8')
 
 /** Where a reader's own text search must lead. */
 const LOOKED_FOR = [
+  'tutorial',
   'API key',
   'template',
   'timeout',

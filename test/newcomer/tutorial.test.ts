@@ -8,6 +8,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { untilListening } from '../../deploy/run/port.ts'
+import { eventually } from '../_eventually.ts'
 import { launchChromium, openPage } from '../browser/_chromium.ts'
 import { ROOT } from '../package/_packed.ts'
 import { answerAsCloudflare } from '../platform-clis/_cloudflare-api.ts'
@@ -48,7 +49,7 @@ interface Reader {
 type Act = (command: string, reader: Reader) => Promise<void>
 
 const ACTS: readonly (readonly [pattern: RegExp, act: Act])[] = [
-  [/^npm test$/, test],
+  [/^npm test$/, runTests],
   [/^npm run dev$/, tryInBrowser],
   [/^npx mayfly keys create claude /, makeKey],
   [/^npx mayfly deploy --secret/, deploy],
@@ -90,7 +91,7 @@ async function follow(command: string, reader: Reader): Promise<void> {
   console.log(`${((performance.now() - started) / 1000).toFixed(1)} s  ${command}`)
 }
 
-async function test(command: string, { newcomer, tests }: Reader): Promise<void> {
+async function runTests(command: string, { newcomer, tests }: Reader): Promise<void> {
   const { stdout } = succeeded(await newcomer.run(command))
   expect(stdout).toMatch(new RegExp(`Tests +${tests} passed`))
 }
@@ -99,7 +100,11 @@ async function tryInBrowser(command: string, { newcomer }: Reader): Promise<void
   const running = newcomer.start(command)
   try {
     const url = await readyUrl(running)
-    const [, playground = ''] = /Playground +(\S+)/.exec(running.output()) ?? []
+    const playground = await eventually(() => {
+      const [, found] = /Playground +(\S+)/.exec(running.output()) ?? []
+      if (found === undefined) throw new Error(`no playground:\n${running.output()}`)
+      return found
+    })
     expect(new URL(playground).origin).toBe(url.origin)
     await using opened = await openPage(browser, playground)
     const { page, complaints } = opened
