@@ -1,5 +1,5 @@
 /** What the command asks a store of API keys for, and how it is told. No key itself is part of either. */
-import { createKeyAdmin, type KeyInfo, type KeyStore, type StoredKey } from '../../src/keys.ts'
+import type { KeyInfo, KeyStore, StoredKey } from '../../src/keys.ts'
 
 export type Asked =
   | { readonly action: 'create'; readonly stored: StoredKey }
@@ -20,13 +20,12 @@ const MAX_PAGES = 1000
 
 export async function perform(asked: Asked, store: KeyStore): Promise<Told> {
   if (asked.action === 'create') return { isCreated: await store.create(asked.stored) }
-  const admin = createKeyAdmin(store)
-  if (asked.action === 'revoke') return { isRevoked: await admin.revoke(asked.id) }
+  if (asked.action === 'revoke') return { isRevoked: await store.revoke(asked.id, Date.now()) }
   const keys = new Map<string, KeyInfo>()
   let after: string | undefined
   for (let pages = 0; pages < MAX_PAGES && keys.size < MAX_KEYS; pages++) {
-    const page = await admin.list({ limit: 1000, ...(after !== undefined && { after }) })
-    for (const key of page.keys) if (asked.isAll || isActive(key)) keys.set(key.id, key)
+    const page = await store.list({ limit: 1000, after })
+    for (const { hash: _, ...key } of page.keys) if (asked.isAll || isActive(key)) keys.set(key.id, key)
     after = page.next
     if (after === undefined) break
   }

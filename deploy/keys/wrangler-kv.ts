@@ -5,6 +5,9 @@ import { filesForWrangler, OFFLINE, wranglerBin } from '../targets/cloudflare/wr
 import { lookUp } from '../targets/deploy-tool.ts'
 import { CliError } from '../terminal/cli-error.ts'
 
+/** Of all entries of a store with the default prefix. */
+const PREFIX = 'mayfly:'
+
 interface Listed {
   readonly name: string
   readonly metadata?: unknown
@@ -26,24 +29,34 @@ export function wranglerNamespace(
       throw new CliError(`wrangler cannot use the KV namespace ${binding}: it printed why above`)
     return printed
   }
-  const list = async (prefix: string): Promise<Listed[]> => {
-    const printed = await run('list', '--prefix', prefix)
+  const readAll = async (): Promise<Map<string, unknown>> => {
+    const printed = await run('list', '--prefix', PREFIX)
     try {
-      return JSON.parse(printed.slice(printed.indexOf('['))) as Listed[]
+      const listed = JSON.parse(printed.slice(printed.indexOf('['))) as Listed[]
+      return new Map(listed.map(({ name, metadata }) => [name, metadata]))
     } catch {
       throw new CliError('wrangler kv key list did not print a list')
     }
   }
+  let all: Promise<Map<string, unknown>> | undefined
+  /** Once, since each start of wrangler takes seconds. */
+  const entries = (): Promise<Map<string, unknown>> => {
+    all ??= readAll()
+    return all
+  }
   return {
     // A store's value is also the metadata; `kv key get` does not tell a missing entry from a failure.
     async get(name) {
-      const found = (await list(name)).find((one) => one.name === name)
-      return found === undefined ? null : JSON.stringify((found.metadata as { value?: unknown })?.value)
+      const found = (await entries()).get(name) as { readonly value?: unknown } | undefined
+      return found === undefined ? null : JSON.stringify(found.value)
     },
     async put(name, value, { metadata } = {}) {
       await run('put', name, value, '--metadata', JSON.stringify(metadata))
+      ;(await entries()).set(name, metadata)
     },
-    // Wrangler lists all pages.
-    list: async ({ prefix }) => ({ keys: await list(prefix), list_complete: true }),
+    async list({ prefix }) {
+      const found = [...(await entries())].filter(([name]) => name.startsWith(prefix))
+      return { keys: found.map(([name, metadata]) => ({ name, metadata })), list_complete: true }
+    },
   }
 }
