@@ -188,7 +188,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/http/body.ts': 'read.convert readBody readWhole.finish',
       'src/http/hono-auth.ts': 'honoAuth.next',
       'src/definition/for-env.ts': 'forEnv.given',
-      'src/http/mounted.ts': 'Described.getDeploymentInfo mounted.serveBeside',
+      'src/http/mounted.ts': 'mounted.serveBeside',
       'src/http/other-methods.ts': 'AnswerOtherMethod',
       'src/http/request-checks.ts': 'RequestChecks.admit RequestChecks.read',
       'src/http/routes.ts': 'ServerDescription.page',
