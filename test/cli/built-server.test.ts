@@ -32,7 +32,7 @@ const PROGRAMS = [
   ['bun', join(ROOT, 'node_modules/.bin/bun'), 'dist/bun/server.js'],
 ] as const
 
-async function built(target: string, source = SOURCE): Promise<Project> {
+async function built(target: string, source = SOURCE, warning = ''): Promise<Project> {
   const project = new Project()
   mkdirSync(join(project.folder, 'node_modules'))
   symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
@@ -41,7 +41,8 @@ async function built(target: string, source = SOURCE): Promise<Project> {
   }
   project.write('server.ts', source)
   const { code, stderr } = await new MayflyProcess(['build', '--target', target], project.folder).exited
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(warning) })
+  expect(stderr.split('\n')).toHaveLength(warning === '' ? 1 : 2)
   return project
 }
 
@@ -161,7 +162,11 @@ describe.each([
   ],
 ] as const)('createSessions as a default export, %s', { timeout: 180_000 }, (target, program, args) => {
   test('is built, and opens sessions, which last [legacy.session]', async () => {
-    await using project = await built(target, SESSIONS)
+    await using project = await built(
+      target,
+      SESSIONS,
+      target === 'deno' ? 'sessions need one long-lived' : '',
+    )
     const { metafile } = await esbuild({
       entryPoints: [join(project.folder, args.at(-1)!)],
       bundle: true,

@@ -14,8 +14,8 @@ import { serve } from 'mayfly-mcp/node'
 ${LOADED}
 const { HOST: hostname = '127.0.0.1', PORT: port = '3000' } = process.env
 const running = await serve(server, { hostname, port: Number(port) }).catch(({ code, message }) => {
-  if (code === undefined) console.error(message)
-  else console.error(\`cannot listen on HOST \${hostname}, PORT \${port} (\${code})\${code === 'EADDRINUSE' ? ': is the port in use?' : ''}\`)
+  const isAddress = code !== undefined || message.startsWith('"port"')
+  console.error(isAddress ? \`cannot listen on HOST \${hostname}, PORT \${port} (\${code ?? message})\${code === 'EADDRINUSE' ? ': is the port in use?' : ''}\` : message)
   process.exit(1)
 })
 if (!process.env.MAYFLY_LOCAL) console.error(\`listening on \${running.url}\`)
