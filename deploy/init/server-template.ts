@@ -68,6 +68,7 @@ const startOver = createTool({
   description: 'Forgets all rolls, after asking the user',
   mcp: { annotations: { destructiveHint: true } },
   execute: async (_input, ctx) => {
+    // Asks before it acts: with the answer the tool runs again from its start.
     const answer = await ctx.elicit('Forget all rolls?', z.object({ confirm: z.boolean() }))
     return answer.action === 'accept' && answer.content.confirm ? 'Forgotten' : 'Kept'
   },

@@ -1,6 +1,7 @@
 /** Runs the process that a target's `preview` describes. */
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { memberOf } from '../../src/definition/error-text.ts'
 import type { Launch, Project } from '../contract/target.ts'
 import { displayPath } from '../project/entry.ts'
@@ -9,6 +10,7 @@ import { type HeldOutput, holdOutput, loadError } from './held-output.ts'
 import { localVariables } from './local-variables.ts'
 import { untilListening } from './port.ts'
 import { startProcessGroup } from './process-group.ts'
+import { WATCHER } from './watcher.ts'
 
 const LAST_WORDS_MS = 1000
 
@@ -34,7 +36,7 @@ export interface RunningLaunch {
 export function startLaunch({ command, args, cwd, env }: Launch, options: LaunchOptions): RunningLaunch {
   const isScript = /\.(?:js|cjs|mjs|ts)$/.test(command)
   const group = startProcessGroup(
-    isScript ? [command, ...args] : args,
+    isScript ? ['--import', pathToFileURL(WATCHER).href, command, ...args] : args,
     {
       cwd,
       env: { ...process.env, ...localVariables(), ...env },

@@ -20,6 +20,7 @@ import { describeIssues, type Validation } from '../definition/schema.ts'
 import { forEra } from '../definition/tool-result.ts'
 import { CONTINUE } from '../interaction/legacy-policy.ts'
 import type { Context } from './context.ts'
+import { development } from './development.ts'
 import { type MethodResult, StartedTask, toMethodResult } from './method-result.ts'
 import type { ReportError, ServerOptions } from './options.ts'
 import { pageMembers, pageStart } from './pagination.ts'
@@ -231,7 +232,9 @@ function runValidated<Written>(
       return result instanceof Promise ? result.then(complete) : complete(result)
     })
   }
-  const output = source.execute!(input, context)
+  const run = () => source.execute!(input, context)
+  const watcher = development()
+  const output = watcher === undefined ? run() : watcher.runTool(tool.name, source.execute, context, run)
   return isThenable(output) ? Promise.resolve(output).then(finish) : finish(output)
 }
 

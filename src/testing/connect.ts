@@ -6,6 +6,7 @@ import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Caller } from '../request/access.ts'
 import { type FetchServer, type RequestPlatform, requireServer, serveRequest } from '../request/platform.ts'
 import { type Answers, createAnswering, type Question, TestingError } from './answers.ts'
+import { watchRepeatedWork } from './repeated-work.ts'
 
 export interface ConnectOptions {
   /** The client's era: `modern` is 2026-07-28, `legacy` 2025-11-25. Default `modern`. */
@@ -75,6 +76,7 @@ const CLOSE_MS = 5000
 export async function connect(server: FetchServer, options: ConnectOptions = {}): Promise<ConnectedClient> {
   requireServer('connect', server)
   checkOptions(options)
+  watchRepeatedWork()
   const answer = options.answers === undefined ? undefined : createAnswering(options.answers)
   const { era = 'modern', auth, env, url = 'http://localhost/mcp' } = options
   const sdk = await loadClient()

@@ -5,6 +5,7 @@ import { textOf } from '../../../src/definition/error-text.ts'
 import { bundleServer } from '../../build/bundle-server.ts'
 import type { Project, Target } from '../../contract/target.ts'
 import { findProgram, resolveBin } from '../../project/project-tool.ts'
+import { WATCHER } from '../../run/watcher.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { END_WITH_SCRIPT, ownMachine } from '../self-hosted.ts'
@@ -36,7 +37,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
   },
   preview: (outDir, { port, project }) => ({
     command: bunProgram(project),
-    args: ['run', join(outDir, 'server.js')],
+    args: ['run', '--preload', WATCHER, join(outDir, 'server.js')],
     cwd: outDir,
     env: { PORT: String(port), HOST: '127.0.0.1', MAYFLY_LOCAL: '1' },
   }),

@@ -1,11 +1,15 @@
 /** `mayfly dev --target cloudflare`: runs the project's own wrangler on workerd, offline. */
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createWorkFolder } from '../../build/work-folder.ts'
 import type { RunningTarget, StartOptions } from '../../contract/target.ts'
 import { displayPath, noFetch } from '../../project/entry.ts'
 import { watchEnvFiles } from '../../project/env-files.ts'
 import { holdOutput } from '../../run/held-output.ts'
 import { untilAnswers } from '../../run/probe.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
+import { WATCHER } from '../../run/watcher.ts'
 import { CliError, printable } from '../../terminal/cli-error.ts'
 import { terminal } from '../../terminal/terminal.ts'
 import { wranglerConfig } from './config.ts'
@@ -33,7 +37,8 @@ export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions
   const bin = wranglerBin(cwd)
   await checkWorkerEntry(entry, cwd)
   const config = wranglerConfig(cwd)
-  const args = (): string[] => [bin, 'dev', entry, ...config.args, ...devArgs(port, { cwd, entry })]
+  const watched = watchedEntry(entry, cwd)
+  const args = (): string[] => [bin, 'dev', watched.file, ...config.args, ...devArgs(port, { cwd, entry })]
   const start = (): Wrangler => startWrangler(args(), { entry, cwd, url: `http://127.0.0.1:${port}${path}` })
   let reportExit = (_code: number): void => {}
   const exited = new Promise<number>((resolve) => {
@@ -78,8 +83,23 @@ export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions
       await current?.stop()
       await restarts
       config.dispose()
+      watched.dispose()
     },
   }
+}
+
+/** Wrangler loads nothing before a Worker, so that a module around it does. */
+function watchedEntry(entry: string, cwd: string): { readonly file: string; dispose(): void } {
+  const { folder, dispose } = createWorkFolder(cwd, 'worker')
+  const file = join(folder, 'worker.js')
+  const [watcher, own] = [WATCHER, entry].map((path) => JSON.stringify(path))
+  const code = `import { watchRepeatedWork } from ${watcher}
+watchRepeatedWork()
+export * from ${own}
+export { default } from ${own}
+`
+  writeFileSync(file, code)
+  return { file, dispose }
 }
 
 function startWrangler(

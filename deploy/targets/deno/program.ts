@@ -1,6 +1,7 @@
 /** The deno binary of a project. */
 
 import { findProgram, resolveBin } from '../../project/project-tool.ts'
+import { WATCHER } from '../../run/watcher.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 
 /** No update check, no prompts, no output from deno itself, and only the permissions that a server needs. */
@@ -13,6 +14,7 @@ export const DENO_RUN = [
   '--no-lock',
   '--allow-net',
   '--allow-env',
+  ...['--preload', WATCHER],
 ] as const
 
 export const DENO_OFFLINE = { DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' } as const
