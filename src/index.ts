@@ -89,6 +89,7 @@ export type {
   ToolUpdate,
 } from './definition/tool.ts'
 export type { ToolHookEvent, ToolHooks } from './definition/tool-hooks.ts'
+export { UserError } from './definition/user-error.ts'
 export { type Bus, type ChangeEvent, createMemoryBus } from './events/bus.ts'
 export type { AuditEntry, AuditOptions } from './http/audit.ts'
 export type { HostingConfig, HttpConfig } from './http/hosting.ts'

@@ -30,6 +30,11 @@ export function printFault(what: string, error: unknown): void {
   printLine({ message: `${what}: ${cut(textOf(error), MAX_MESSAGE_CHARACTERS)}` })
 }
 
-function printLine(members: object): void {
-  console.error(toJsonLine({ level: 'error', time: new Date().toISOString(), ...members }))
+/** An expected error, at the level `info`: its message alone. */
+export function printExpected(error: unknown, facts: object): void {
+  printLine({ ...facts, message: cut(textOf(error), MAX_MESSAGE_CHARACTERS) }, 'info')
+}
+
+function printLine(members: object, level = 'error'): void {
+  console.error(toJsonLine({ level, time: new Date().toISOString(), ...members }))
 }

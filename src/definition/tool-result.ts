@@ -1,7 +1,7 @@
 /**
  * Converts the output of a tool to a `CallToolResult` (MCP 2026-07-28, "Tool Result").
  */
-import { type CallToolResult, errorResult } from './content.ts'
+import type { CallToolResult } from './content.ts'
 import type { InputRequired } from './input-required.ts'
 import {
   type CompiledSchema,
@@ -10,6 +10,9 @@ import {
   type Schema,
   type Validation,
 } from './schema.ts'
+
+/** A tool returned a value that does not match its `outputSchema`. */
+export class OutputMismatchError extends TypeError {}
 
 /**
  * What `execute` may return: the value that `outputSchema` describes, otherwise text or any JSON value; a full result; or, as in SDK v2,
@@ -23,9 +26,9 @@ export type ToolOutput<Output> =
 
 /**
  * Creates the converter of one tool. A string becomes text; another value becomes text and `structuredContent`; an object with a
- * `content` array is used unchanged. With an `outputSchema`, `structuredContent` is validated: a mismatch is a server error and
- * becomes an `isError` result that names the fields.
+ * `content` array is used unchanged. With an `outputSchema`, `structuredContent` is validated.
  *
+ * @throws OutputMismatchError naming the fields: an error in the server.
  * @param hasObjectOutput whether the output is an object: legacy clients accept no other `structuredContent`.
  */
 export function toResultConverter(
@@ -37,17 +40,18 @@ export function toResultConverter(
     const result = toCallToolResult(output, outputSchema !== undefined)
     if (outputSchema === undefined || result.isError === true) return forEra(result, era)
     if (result.structuredContent === undefined) {
-      return errorResult(
+      throw new OutputMismatchError(
         `Tool "${name}" has an outputSchema but returned no structured content. This is an error in the server.`,
       )
     }
     const validation = outputSchema.validate(result.structuredContent)
-    const finish = (settled: Validation): CallToolResult =>
-      settled.ok
-        ? forEra({ ...result, structuredContent: settled.value }, hasObjectOutput ? 'modern' : era)
-        : errorResult(
-            `Tool "${name}" returned a value that does not match its outputSchema: ${describeIssues(settled.issues)}. This is an error in the server.`,
-          )
+    const finish = (settled: Validation): CallToolResult => {
+      if (settled.ok)
+        return forEra({ ...result, structuredContent: settled.value }, hasObjectOutput ? 'modern' : era)
+      throw new OutputMismatchError(
+        `Tool "${name}" returned a value that does not match its outputSchema: ${describeIssues(settled.issues)}. This is an error in the server.`,
+      )
+    }
     return validation instanceof Promise ? validation.then(finish) : finish(validation)
   }
 }

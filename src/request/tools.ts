@@ -5,7 +5,7 @@
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { type CallToolResult, errorResult } from '../definition/content.ts'
 import type { Era, McpContext } from '../definition/context.ts'
-import { isA, textOf } from '../definition/error-text.ts'
+import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
 import { isInputRequired } from '../definition/input-required.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
@@ -15,9 +15,10 @@ import {
   type ToolMiddleware,
   throughMiddleware,
 } from '../definition/middleware.ts'
+import { printExpected } from '../definition/print-error.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
-import { forEra } from '../definition/tool-result.ts'
+import { forEra, OutputMismatchError } from '../definition/tool-result.ts'
 import { CONTINUE } from '../interaction/legacy-policy.ts'
 import type { Context } from './context.ts'
 import { development } from './development.ts'
@@ -149,7 +150,10 @@ export function failedResult(
 ): MethodResult {
   if (isA(error, ProtocolError)) throw error
   // An error caused by the abort is not reported.
-  if (!context.isStoppedBy(error)) reportError(error, { tool: tool.name, requestId: context.requestId })
+  if (!context.isStoppedBy(error)) {
+    const report = memberOf(error, 'name') === 'UserError' ? printExpected : reportError
+    report(error, { tool: tool.name, requestId: context.requestId })
+  }
   return toMethodResult(errorResult(textOf(error)))
 }
 
@@ -241,6 +245,7 @@ function runValidated<Written>(
 /** @throws TypeError, naming the tool, if `convert` fails. */
 function sendable<Value>({ name }: CompiledTool, convert: () => Value): Value {
   const refuse = (cause: unknown): never => {
+    if (isA(cause, OutputMismatchError)) throw cause
     throw new TypeError(`Tool "${name}" returned a result that cannot be sent: ${textOf(cause)}`, { cause })
   }
   try {
