@@ -172,6 +172,7 @@ export const SERVERS: {
     ErrorCode: 'an object',
     ProtocolError: 'an error in wire form',
     NonRetryableError: 'an error: a message',
+    UserError: 'an error: a message',
     QuestionError: 'an error: a code and a message',
     TaskNeededError: 'an error: a message',
     createMemoryBus: 'takes nothing',
