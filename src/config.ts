@@ -15,7 +15,7 @@ import { checkPrompts, isPromptCallbacks, type PromptsConfig } from './definitio
 import { checkResources, isResourceCallbacks, type ResourcesConfig } from './definition/resource.ts'
 import type { JsonSchema } from './definition/schema.ts'
 import { type AnyTool, checkToolMembers } from './definition/tool.ts'
-import { checkToolShape } from './definition/tool-mistakes.ts'
+import { checkToolShape, nameMistake } from './definition/tool-mistakes.ts'
 import { type Names, refuseUnknown, requireOptions } from './definition/unknown-option.ts'
 import type { Bus } from './events/bus.ts'
 import { checkHosting, HOSTING_OPTIONS, type HostingConfig } from './http/hosting.ts'
@@ -180,10 +180,19 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   for (const option of ['name', 'id', 'version'] as const) {
     if (!config[option]) throw new TypeError(`MCPServer needs "${option}": a non-empty string.`)
   }
-  if (Array.isArray(config.tools))
-    throw new TypeError(
-      '"tools" is a list: it must be an object, { greet }, whose keys are the names that clients see.',
-    )
+  for (const option of ['tools', 'agents', 'workflows', 'prompts'] as const) {
+    const kind = Array.isArray(config[option]) ? 'list' : config[option] instanceof Map && 'Map'
+    if (kind)
+      throw new TypeError(
+        `"${option}" is a ${kind}: it must be an object, { greet }, whose keys are the names that clients see.`,
+      )
+  }
+  for (const name of [
+    ...Object.keys(config.tools ?? {}),
+    ...Object.keys(config.agents ?? {}).map((key) => `ask_${key}`),
+    ...Object.keys(config.workflows ?? {}).map((key) => `run_${key}`),
+  ])
+    warnOfName(name)
   for (const [name, tool] of Object.entries(config.tools ?? {})) {
     checkToolShape(name, tool)
     checkToolMembers(name, tool)
@@ -219,6 +228,12 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
     throw new TypeError('"cache.ttlMs" must be a whole number of milliseconds, 0 or more.')
   checkHosting(config)
   return config
+}
+
+/** Prints a warning for a name of a tool that clients may refuse. */
+export function warnOfName(name: string): void {
+  const mistake = nameMistake(name)
+  if (mistake !== undefined) warn(mistake)
 }
 
 /** What makes lists depend on the caller, as far as it is known before a request. */

@@ -9,6 +9,7 @@ import {
   serverInfoOf,
   type ToolInfo,
   toAskingOptions,
+  warnOfName,
 } from './config.ts'
 import { compileDefinition, type Definition } from './definition/compile.ts'
 import type { McpContext } from './definition/context.ts'
@@ -149,6 +150,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
     if (tools.has(name)) throw new TypeError(`Tool "${name}" is already defined.`)
     requireCallers(this.#config, 'Tool', name, config.scopes)
     tools.set(name, toTool(name, config, callback))
+    warnOfName(name)
     return createToolHandle(name, {
       isEnabled: () => tools.has(name) && tools.get(name)!.enabled !== false,
       edit: (update) => {

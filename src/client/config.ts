@@ -153,8 +153,7 @@ export function checkConfig(config: MCPClientConfig): void {
   checkOptions('MCPClient', config, CLIENT_OPTIONS)
   const { servers, timeoutMs, maxResponseBytes, maxTaskMs } = config
   refuseUnknown('"clientInfo"', config.clientInfo, CLIENT_INFO)
-  if (servers === null || typeof servers !== 'object')
-    throw new TypeError('servers must be an object of servers by name.')
+  if (!isObject(servers)) throw new TypeError('servers must be an object of servers by name.')
   checkTimeout('timeoutMs', timeoutMs)
   checkBytes('maxResponseBytes', maxResponseBytes)
   checkTimeout('maxTaskMs', maxTaskMs)
@@ -165,6 +164,7 @@ export function checkConfig(config: MCPClientConfig): void {
         `The server name ${JSON.stringify(name)} becomes part of tool names: use letters, digits, "_" and "-".`,
       )
     }
+    requireServerObject(name, server)
     checkTimeout(`${label}.timeoutMs`, server.timeoutMs)
     checkBytes(`${label}.maxResponseBytes`, server.maxResponseBytes)
     checkTimeout(`${label}.maxTaskMs`, server.maxTaskMs)
@@ -181,6 +181,12 @@ export function checkConfig(config: MCPClientConfig): void {
   }
   checkNames(Object.keys(servers))
   checkProviders(servers)
+}
+
+/** @throws TypeError for the URL of a server instead of its options, and anything else that is not an object. */
+export function requireServerObject(name: string, server: unknown): void {
+  if (!isObject(server))
+    throw new TypeError(`servers.${name} must be an object, such as { url: 'https://mcp.example/mcp' }.`)
 }
 
 /** An option that is undefined counts as absent, since Mastra's own client takes more of them. */

@@ -8,6 +8,15 @@ const DESTRUCTURES_CONTEXT = /^[\w\s]*\(\s*{([^{}]*,)?\s*context\s*[,:=}]/
 /** How Mastra recognizes its tools, also across copies of its package. */
 const MASTRA_TOOL = 'mastra.core.tool.Tool'
 
+/** What names may consist of (MCP 2025-11-25 and 2026-07-28, "Tool Names"). The specification only recommends it, but clients refuse others. */
+const NAME = /^[\w.-]{1,128}$/
+
+/** A warning about a name that clients may refuse; undefined for any other name. */
+export function nameMistake(name: string): string | undefined {
+  if (NAME.test(name)) return undefined
+  return `Tool ${JSON.stringify(name)}: many clients refuse this name. Use 1 to 128 of the characters A-Z, a-z, 0-9, "_", "-" and ".".`
+}
+
 /** @throws TypeError for a tool of Mastra, with the AI SDK's `parameters`, with an approval option, or without `execute`. */
 export function checkToolShape(name: string, tool: object | undefined): void {
   const { execute, inputSchema, parameters, needsApproval, requireApproval } = (tool ?? {}) as {
@@ -17,8 +26,9 @@ export function checkToolShape(name: string, tool: object | undefined): void {
     const other = ['handler', 'callback', 'run'].find(
       (one) => typeof Reflect.get(tool ?? {}, one) === 'function',
     )
+    const remedy = typeof tool === 'function' ? ': write createTool({ id, execute })' : ''
     throw new TypeError(
-      `Tool "${name}" has no execute function${other === undefined ? '' : `: name "${other}" so`}.`,
+      `Tool "${name}" has no execute function${other === undefined ? remedy : `: name "${other}" so`}.`,
     )
   }
   if (Symbol.for(MASTRA_TOOL) in tool!)

@@ -196,6 +196,16 @@ export function checkMcp(name: string, mcp: AnyTool['mcp']): void {
  * @throws TypeError naming the member.
  */
 export function checkToolMembers(name: string, tool: AnyTool): void {
+  for (const member of Object.keys(MCP_OPTIONS) as (keyof typeof MCP_OPTIONS)[]) {
+    const lost = Object.hasOwn(tool, member) ? Reflect.get(tool, member) : undefined
+    if (typeof lost === 'object' && lost !== null && tool.mcp?.[member] === undefined)
+      throw new TypeError(`Tool "${name}" has "${member}" at its top level: write mcp: { ${member}: … }.`)
+  }
+  const { name: own } = tool as { readonly name?: unknown }
+  if (tool.id === undefined && typeof own === 'string' && own !== name)
+    throw new TypeError(
+      `Tool "${name}" has name: ${JSON.stringify(own)}, but clients see its key in "tools": rename the key, or remove "name".`,
+    )
   refuseMisspelt(`Tool "${name}"`, tool, FOREIGN_OPTIONS)
   checkMcp(name, tool.mcp)
 }

@@ -25,14 +25,28 @@ const ELSEWHERE: { readonly [name: string]: string } = {
   _meta: 'mcp._meta',
   annotations: 'mcp.annotations',
   callback: 'execute',
+  destructiveHint: 'annotations.destructiveHint',
   handler: 'execute',
   icons: 'mcp.icons',
+  idempotentHint: 'annotations.idempotentHint',
   name: 'id',
+  openWorldHint: 'annotations.openWorldHint',
   parameters: 'inputSchema',
   permissions: 'scopes',
+  readOnlyHint: 'annotations.readOnlyHint',
   roles: 'scopes',
   tenant: 'filter',
   where: 'filter',
+}
+
+/** What other frameworks pass to their server, by where it belongs here. */
+const NOT_OF_SERVERS: { readonly [name: string]: string } = {
+  cors: 'a matter of http.allowedOrigins',
+  host: 'the option "hostname" of serve',
+  hostname: 'an option of serve',
+  path: 'chosen where the server is mounted',
+  port: 'an option of serve',
+  transport: 'chosen by what serves it: serve, or mayfly stdio',
 }
 
 /**
@@ -57,7 +71,10 @@ export function requireOptions(where: string, given: unknown, known: object, ...
     return
   }
   const near = nearest(name, names)
-  const remedy = near === undefined ? 'its' : `did you mean "${near}"? Its`
+  const place =
+    where === 'MCPServer' && Object.hasOwn(NOT_OF_SERVERS, name) ? NOT_OF_SERVERS[name] : undefined
+  const meant = place === undefined ? near && `did you mean "${near}"?` : `it is ${place}.`
+  const remedy = meant === undefined ? 'its' : `${meant} Its`
   throw new TypeError(`${where} has no option "${name}": ${remedy} options are ${names.join(', ')}.`)
 }
 

@@ -1,7 +1,7 @@
 /** The options of `gateway`. */
 
 import type { HttpServerConfig, StdioServerConfig, TransportServerConfig } from '../client/config.ts'
-import { checkConfig, checkTimeout, type ServerConfig } from '../client/config.ts'
+import { checkConfig, checkTimeout, requireServerObject, type ServerConfig } from '../client/config.ts'
 import type { Tool } from '../definition/tool.ts'
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import type { GatewayCaller } from '../request/gateway-support.ts'
@@ -124,8 +124,10 @@ export function checkOptions(options: GatewayOptions): void {
     if (!Number.isSafeInteger(limit) || limit < 1)
       throw new TypeError(`"${name}" must be a whole number, 1 or more.`)
   }
-  for (const [name, server] of Object.entries(options.servers ?? {}))
+  for (const [name, server] of Object.entries(options.servers ?? {})) {
+    requireServerObject(name, server)
     refuseUnknown(`servers.${name}`, server, 'url' in server ? HTTP : SHARED)
+  }
   const servers = Object.entries(options.servers ?? {}).map(([name, server]) => [name, toConfig(server)])
   checkConfig({ servers: Object.fromEntries(servers) })
   if (servers.length === 0) throw new TypeError('gateway needs "servers": at least one.')

@@ -104,3 +104,24 @@ nodeListener(server, { host: '127.0.0.1' })
 createSessions(server, { sessions: 1 })
 // @ts-expect-error prefix
 redisBus({ publisher: { publish() {} }, subscriber: {} as never, prefx: 'a' })
+
+// Tools as other frameworks write them.
+const listed = createTool({ id: 'listed', execute: () => '' })
+new MCPServer({
+  name: 'a',
+  version: '1',
+  // @ts-expect-error a list has no names
+  tools: [listed],
+})
+// @ts-expect-error hints belong under `mcp`
+createTool({ id: 'a', annotations: { readOnlyHint: true }, execute: () => '' })
+new MCPServer({
+  name: 'a',
+  version: '1',
+  // @ts-expect-error hints belong under `mcp`
+  tools: { a: { annotations: { readOnlyHint: true }, execute: () => '' } },
+})
+// @ts-expect-error its name is the key in `tools`
+createTool({ name: 'a', execute: () => '' })
+// @ts-expect-error it is called `execute`
+createTool({ id: 'a', handler: () => '' })

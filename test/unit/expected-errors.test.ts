@@ -198,7 +198,7 @@ it.each([
       },
       { log: false, onError },
     )
-    await using client = await connect(server)
+    await using client = await connect(server, { era: 'legacy' })
     expect(await client.callTool({ name: 'find', arguments: {} })).toMatchObject({
       isError: true,
       content: [{ text: 'There is no order 42.' }],

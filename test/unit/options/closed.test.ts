@@ -1,10 +1,12 @@
 /** Misspelt security options, each under a name that another framework or a slip of the hand gives them. */
 import { createPrompt, createResource, createTool, MCPServer, type MCPServerConfig } from 'mayfly-mcp'
 import { bearer, introspection, jwt, staticTokens } from 'mayfly-mcp/auth'
+import { MCPClient } from 'mayfly-mcp/client'
+import { gateway } from 'mayfly-mcp/gateway'
 import { createTool as createMastraTool, MCPServer as MastraServer } from 'mayfly-mcp/mastra'
 import { createMemoryVectorStore, createVectorQueryTool } from 'mayfly-mcp/retrieval'
 import { fromSdk } from 'mayfly-mcp/sdk'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { nearest } from '../../../src/definition/unknown-option.ts'
 
 const BASE = { id: 'shop', name: 'Shop', version: '1.0.0', log: false as const }
@@ -165,12 +167,87 @@ it('a tool with "handler" → the error says "execute"', () => {
   )
 })
 
-it.each(['port', 'hostname', 'path', 'transport', 'cors'])(
-  'MCPServer with "%s" → no misleading suggestion',
-  (name) => {
-    expect(() => serve({ [name]: 1 })).toThrow(`MCPServer has no option "${name}": its options are`)
+it.each([
+  ['port', 'it is an option of serve.'],
+  ['hostname', 'it is an option of serve.'],
+  ['host', 'it is the option "hostname" of serve.'],
+  ['path', 'it is chosen where the server is mounted.'],
+  ['transport', 'it is chosen by what serves it: serve, or mayfly stdio.'],
+  ['cors', 'it is a matter of http.allowedOrigins.'],
+  ['capabilities', 'its options are'],
+])('MCPServer with "%s" → where it belongs, and no misleading suggestion', (name, words) => {
+  expect(() => serve({ [name]: 1 })).toThrow(`MCPServer has no option "${name}": ${words}`)
+})
+
+describe('the name of a tool that clients refuse', () => {
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+  afterEach(() => void warned.mockClear())
+  const said = () =>
+    warned.mock.calls.map(([line]) => (JSON.parse(line as string) as { message: string }).message)
+  const one = { execute: () => '' }
+  const agent = { description: 'Helps', generate: async () => '' }
+  it.each<[string, (name: string) => unknown, string?]>([
+    ['tools', (name) => serve({ tools: { [name]: one } })],
+    ['registerTool', (name) => serve({}).registerTool(name, {}, () => '')],
+    ['agents', (name) => serve({ agents: { [name]: agent } }), 'ask_'],
+  ])('in %s → a warning at start, with the characters that are allowed', (_where, make, prefix = '') => {
+    for (const name of ['my tool', 'größe', 'a/b', 'a,b', 'x'.repeat(130)]) {
+      warned.mockClear()
+      make(name)
+      expect(said()).toEqual([
+        `Tool ${JSON.stringify(prefix + name)}: many clients refuse this name. Use 1 to 128 of the characters A-Z, a-z, 0-9, "_", "-" and ".".`,
+      ])
+    }
+    warned.mockClear()
+    for (const name of ['a', 'get_user-2.all', 'x'.repeat(100)]) make(name)
+    expect(said()).toEqual([])
+  })
+})
+
+it.each<[object, string]>([
+  [
+    { annotations: { readOnlyHint: true } },
+    'Tool "one" has "annotations" at its top level: write mcp: { annotations: … }.',
+  ],
+  [{ _meta: {} }, 'Tool "one" has "_meta" at its top level: write mcp: { _meta: … }.'],
+  [{ icons: [] }, 'Tool "one" has "icons" at its top level: write mcp: { icons: … }.'],
+  [
+    { name: 'two' },
+    'Tool "one" has name: "two", but clients see its key in "tools": rename the key, or remove "name".',
+  ],
+  [{ mcp: { readOnlyHint: true } }, 'did you mean "annotations.readOnlyHint"?'],
+])('a tool that is a plain object with %o → says where it belongs', (members, message) => {
+  expect(() => serve({ tools: { one: { execute: () => '', ...members } } })).toThrow(message)
+})
+
+it('a tool of another framework keeps its name, which is its key or has an id', () => {
+  expect(() => serve({ tools: { one: { execute: () => '', name: 'one' } } })).not.toThrow()
+  expect(() => serve({ tools: { one: { execute: () => '', id: 'x', name: 'two' } } })).not.toThrow()
+})
+
+it.each(['tools', 'agents', 'workflows', 'prompts'])(
+  '"%s" as a list or a Map → says what it must be',
+  (option) => {
+    const words = 'it must be an object, { greet }, whose keys are the names that clients see.'
+    expect(() => serve({ [option]: [tool] })).toThrow(`"${option}" is a list: ${words}`)
+    expect(() => serve({ [option]: new Map([['one', tool]]) })).toThrow(`"${option}" is a Map: ${words}`)
   },
 )
+
+it.each<[unknown, string]>([
+  [
+    { a: 'https://mcp.example/mcp' },
+    "servers.a must be an object, such as { url: 'https://mcp.example/mcp' }.",
+  ],
+  [{ a: null }, 'servers.a must be an object'],
+  [{ a: ['https://mcp.example/mcp'] }, 'servers.a must be an object'],
+  [['https://mcp.example/mcp'], 'servers'],
+])('servers: %j of MCPClient and gateway → says what it must be', (servers, message) => {
+  for (const create of [gateway, (given: object) => new MCPClient(given as never)]) {
+    expect(() => create(misspelt({ servers }))).toThrow(message)
+    expect(() => create(misspelt({ servers }))).not.toThrow(/'in' operator|undefined|not iterable/)
+  }
+})
 
 it('a list or a string instead of options → a TypeError that says so', () => {
   expect(() => bearer(() => undefined, misspelt(['shop']))).toThrow(
