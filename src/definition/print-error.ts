@@ -30,8 +30,13 @@ export function printFault(what: string, error: unknown): void {
   printLine({ message: `${what}: ${cut(textOf(error), MAX_MESSAGE_CHARACTERS)}` })
 }
 
-/** An expected error, at the level `info`: its message alone. */
-export function printExpected(error: unknown, facts: object): void {
+/** Reports what a tool or a middleware threw. A `UserError` is expected: one line of level `info` with its message alone. */
+export function reportThrown<Facts extends object>(
+  error: unknown,
+  facts: Facts,
+  reportError: (error: unknown, facts: Facts) => void,
+): void {
+  if (memberOf(error, 'name') !== 'UserError') return reportError(error, facts)
   printLine({ ...facts, message: cut(textOf(error), MAX_MESSAGE_CHARACTERS) }, 'info')
 }
 

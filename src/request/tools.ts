@@ -5,7 +5,7 @@
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { type CallToolResult, errorResult } from '../definition/content.ts'
 import type { Era, McpContext } from '../definition/context.ts'
-import { isA, memberOf, textOf } from '../definition/error-text.ts'
+import { isA, textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
 import { isInputRequired } from '../definition/input-required.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
@@ -15,7 +15,7 @@ import {
   type ToolMiddleware,
   throughMiddleware,
 } from '../definition/middleware.ts'
-import { printExpected } from '../definition/print-error.ts'
+import { reportThrown } from '../definition/print-error.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import { forEra, OutputMismatchError } from '../definition/tool-result.ts'
@@ -150,10 +150,8 @@ export function failedResult(
 ): MethodResult {
   if (isA(error, ProtocolError)) throw error
   // An error caused by the abort is not reported.
-  if (!context.isStoppedBy(error)) {
-    const report = memberOf(error, 'name') === 'UserError' ? printExpected : reportError
-    report(error, { tool: tool.name, requestId: context.requestId })
-  }
+  if (!context.isStoppedBy(error))
+    reportThrown(error, { tool: tool.name, requestId: context.requestId }, reportError)
   return toMethodResult(errorResult(textOf(error)))
 }
 

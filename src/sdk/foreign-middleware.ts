@@ -5,6 +5,7 @@ import { type CallToolResult, errorResult } from '../definition/content.ts'
 import { isA, textOf } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import { type CallContext, type ToolMiddleware, throughMiddleware } from '../definition/middleware.ts'
+import { reportThrown } from '../definition/print-error.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { forEra, toCallToolResult } from '../definition/tool-result.ts'
 import type { RequestMessage } from '../protocol/engine.ts'
@@ -65,7 +66,7 @@ export async function answerThrough(
       throw error
     }
     if (isA(error, ProtocolError)) throw error
-    if (!signal.aborted) reportError(error, { tool: toolName, requestId: incoming.requestId })
+    if (!signal.aborted) reportThrown(error, { tool: toolName, requestId: incoming.requestId }, reportError)
     return toAnswer(message, incoming, errorResult(textOf(error)))
   }
 }

@@ -9,6 +9,7 @@ import { fromSdk } from '../../src/sdk.ts'
 import { createMemoryTasks } from '../../src/tasks.ts'
 import { connect } from '../../src/testing.ts'
 import { createServer, legacy, META, modern, post, VERSION } from './_client.ts'
+import { createV2 } from './sdk/_servers.ts'
 import { TaskClient } from './tasks/_tasks.ts'
 
 interface Result {
@@ -74,6 +75,10 @@ const toolsOf = (make: () => unknown, task: 'auto' | undefined = undefined) => (
     execute: () => ({ content: [] }) as never,
   }),
 })
+
+const refuse = (): never => {
+  throw new UserError('Closed on Sundays.')
+}
 
 type Call = (server: MCPServer, name: string) => Promise<Result | undefined>
 
@@ -206,6 +211,19 @@ it.each([
     expect([printed.mock.calls, onError.mock.calls]).toEqual([[], []])
   },
 )
+
+it.each([
+  ['MCPServer', 'sync', () => createServer({ tools: toolsOf(THROWN.ours), use: [refuse], onError })],
+  ['fromSdk', 'fail', () => fromSdk(createV2, { log: false, use: [refuse], onError })],
+] as const)('a middleware of %s that throws it is a line of level info', async (_of, name, make) => {
+  await using client = await connect(make())
+  const result = await client.callTool({ name, arguments: {} })
+  expect(result).toMatchObject({ isError: true, content: [{ text: 'Closed on Sundays.' }] })
+  expect(printed.mock.calls.map(([line]) => (JSON.parse(line as string) as { level: string }).level)).toEqual(
+    ['info'],
+  )
+  expect(onError).not.toHaveBeenCalled()
+})
 
 it('a tool that is called without a server throws it', async () => {
   await expect(toolsOf(THROWN.ours).async.execute()).rejects.toThrow(UserError)
