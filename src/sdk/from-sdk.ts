@@ -5,6 +5,7 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { tokenAuthOf } from '../http/known-callers.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
+import { explainAsking } from './explain-asking.ts'
 import { HOSTED_OPTIONS, type HostedConfig, type HostedServer, host } from './host.ts'
 import { createListedNames, type ListedNames } from './listed-names.ts'
 import { createNameCheck } from './name-check.ts'
@@ -62,6 +63,7 @@ function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: Li
     if (typeof server?.connect === 'function') {
       made.add(server)
       rememberSchemas(server)
+      explainAsking(server)
       names.learnServer(server)
       checkNames(server)
     }
