@@ -36,8 +36,8 @@ export function reportThrown<Facts extends object>(
   facts: Facts,
   reportError: (error: unknown, facts: Facts) => void,
 ): void {
-  if (memberOf(error, 'name') !== 'UserError') return reportError(error, facts)
-  printLine({ ...facts, message: cut(textOf(error), MAX_MESSAGE_CHARACTERS) }, 'info')
+  if (memberOf(error, 'name') !== 'UserError') reportError(error, facts)
+  else printLine({ ...facts, message: cut(textOf(error), MAX_MESSAGE_CHARACTERS) }, 'info')
 }
 
 function printLine(members: object, level = 'error'): void {

@@ -1,7 +1,7 @@
 /**
  * Converts the output of a tool to a `CallToolResult` (MCP 2026-07-28, "Tool Result").
  */
-import type { CallToolResult } from './content.ts'
+import { type CallToolResult, errorResult } from './content.ts'
 import type { InputRequired } from './input-required.ts'
 import {
   type CompiledSchema,
@@ -11,8 +11,19 @@ import {
   type Validation,
 } from './schema.ts'
 
-/** A tool returned a value that does not match its `outputSchema`. */
-export class OutputMismatchError extends TypeError {}
+/** Results in place of those that do not match their `outputSchema`. */
+const mismatches = new WeakSet<CallToolResult>()
+
+function mismatch(text: string): CallToolResult {
+  const result = errorResult(`${text} This is an error in the server.`)
+  mismatches.add(result)
+  return result
+}
+
+/** Whether it says that a tool returned a value that does not match its `outputSchema`: an error to report. */
+export function isMismatch(result: CallToolResult): boolean {
+  return mismatches.has(result)
+}
 
 /**
  * What `execute` may return: the value that `outputSchema` describes, otherwise text or any JSON value; a full result; or, as in SDK v2,
@@ -28,7 +39,7 @@ export type ToolOutput<Output> =
  * Creates the converter of one tool. A string becomes text; another value becomes text and `structuredContent`; an object with a
  * `content` array is used unchanged. With an `outputSchema`, `structuredContent` is validated.
  *
- * @throws OutputMismatchError naming the fields: an error in the server.
+ * A mismatch becomes an `isError` result that names the fields and blames the server.
  * @param hasObjectOutput whether the output is an object: legacy clients accept no other `structuredContent`.
  */
 export function toResultConverter(
@@ -40,16 +51,14 @@ export function toResultConverter(
     const result = toCallToolResult(output, outputSchema !== undefined)
     if (outputSchema === undefined || result.isError === true) return forEra(result, era)
     if (result.structuredContent === undefined) {
-      throw new OutputMismatchError(
-        `Tool "${name}" has an outputSchema but returned no structured content. This is an error in the server.`,
-      )
+      return mismatch(`Tool "${name}" has an outputSchema but returned no structured content.`)
     }
     const validation = outputSchema.validate(result.structuredContent)
     const finish = (settled: Validation): CallToolResult => {
       if (settled.ok)
         return forEra({ ...result, structuredContent: settled.value }, hasObjectOutput ? 'modern' : era)
-      throw new OutputMismatchError(
-        `Tool "${name}" returned a value that does not match its outputSchema: ${describeIssues(settled.issues)}. This is an error in the server.`,
+      return mismatch(
+        `Tool "${name}" returned a value that does not match its outputSchema: ${describeIssues(settled.issues)}.`,
       )
     }
     return validation instanceof Promise ? validation.then(finish) : finish(validation)

@@ -18,7 +18,7 @@ import {
 import { reportThrown } from '../definition/print-error.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
-import { forEra, OutputMismatchError } from '../definition/tool-result.ts'
+import { forEra, isMismatch } from '../definition/tool-result.ts'
 import { CONTINUE } from '../interaction/legacy-policy.ts'
 import type { Context } from './context.ts'
 import { development } from './development.ts'
@@ -175,7 +175,7 @@ function execute(
   const run = (input: unknown) =>
     // `mayfly-mcp/gateway` starts no task for a server with middleware.
     runValidated(tool, input, context, reportError, 'modern', (outcome) => outcome as CallToolResult)
-  return aroundTool(use, tool, context, run, validation.value, sent, task).then((result) =>
+  return aroundTool(use, tool, context, reportError, run, validation.value, sent, task).then((result) =>
     sendable(tool, () => write(forEra(result, context.era))),
   )
 }
@@ -185,6 +185,7 @@ export function aroundTool(
   use: readonly ToolMiddleware[],
   tool: CompiledTool,
   context: Context,
+  reportError: ReportError,
   run: Around<McpContext>['run'],
   input: unknown,
   sent: unknown,
@@ -203,7 +204,11 @@ export function aroundTool(
       )
     },
     run,
-    toResult: (output) => sendable(tool, () => tool.toResult(output, 'modern')),
+    toResult: async (output) => {
+      const result = await sendable(tool, () => tool.toResult(output, 'modern'))
+      reportMismatch(result, tool, context, reportError)
+      return result
+    },
   }
   return throughMiddleware(use, around, input, sent as ToolCall['arguments'])
 }
@@ -226,6 +231,7 @@ function runValidated<Written>(
     }
     if (output instanceof StartedTask) return write(output)
     const complete = (result: CallToolResult): Written => {
+      reportMismatch(result, tool, context, reportError)
       if (result.isError !== true) tellHooks(tool, { output }, context, reportError)
       return write(result)
     }
@@ -240,10 +246,21 @@ function runValidated<Written>(
   return isThenable(output) ? Promise.resolve(output).then(finish) : finish(output)
 }
 
+/** The client gets the same text. */
+function reportMismatch(
+  result: CallToolResult,
+  { name }: CompiledTool,
+  { requestId }: Context,
+  reportError: ReportError,
+): void {
+  if (!isMismatch(result)) return
+  const text = result.content.map((block) => ('text' in block ? block.text : '')).join('')
+  reportError(new TypeError(text), { tool: name, requestId })
+}
+
 /** @throws TypeError, naming the tool, if `convert` fails. */
 function sendable<Value>({ name }: CompiledTool, convert: () => Value): Value {
   const refuse = (cause: unknown): never => {
-    if (isA(cause, OutputMismatchError)) throw cause
     throw new TypeError(`Tool "${name}" returned a result that cannot be sent: ${textOf(cause)}`, { cause })
   }
   try {

@@ -34,7 +34,7 @@ export async function createThroughMiddleware(
     }
   }
   try {
-    const result = await aroundTool(use, tool, context, run, input.parsed, input.sent, 'create')
+    const result = await aroundTool(use, tool, context, reportError, run, input.parsed, input.sent, 'create')
     return task === undefined ? toMethodResult(result) : answer(task)
   } catch (error) {
     if (fault !== undefined && fault.error === error) throw error
