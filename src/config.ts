@@ -170,6 +170,8 @@ const CACHE_OPTIONS: Names<NonNullable<MCPServerConfig['cache']>> = {
   scope: { public: 1, private: 1 },
 }
 
+const MUST_BE_OBJECT = 'it must be an object, { greet }, whose keys are the names that clients see.'
+
 /** The configuration with its `id`. @throws TypeError for errors that can be found without compiling a schema. */
 export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonly id: string } {
   requireOptions('MCPServer', given, SERVER_OPTIONS)
@@ -180,12 +182,10 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   for (const option of ['name', 'id', 'version'] as const) {
     if (!config[option]) throw new TypeError(`MCPServer needs "${option}": a non-empty string.`)
   }
+  if (Array.isArray(config.tools)) throw new TypeError(`"tools" is a list: ${MUST_BE_OBJECT}`)
   for (const option of ['tools', 'agents', 'workflows', 'prompts'] as const) {
     const kind = Array.isArray(config[option]) ? 'list' : config[option] instanceof Map && 'Map'
-    if (kind)
-      throw new TypeError(
-        `"${option}" is a ${kind}: it must be an object, { greet }, whose keys are the names that clients see.`,
-      )
+    if (kind) throw new TypeError(`"${option}" is a ${kind}: ${MUST_BE_OBJECT}`)
   }
   for (const name of [
     ...Object.keys(config.tools ?? {}),

@@ -199,7 +199,7 @@ export function checkToolMembers(name: string, tool: AnyTool): void {
   for (const member of Object.keys(MCP_OPTIONS) as (keyof typeof MCP_OPTIONS)[]) {
     const lost = Object.hasOwn(tool, member) ? Reflect.get(tool, member) : undefined
     if (typeof lost === 'object' && lost !== null && tool.mcp?.[member] === undefined)
-      throw new TypeError(`Tool "${name}" has "${member}" at its top level: write mcp: { ${member}: … }.`)
+      throw new TypeError(`Tool "${name}" has "${member}" at the top level: write mcp: { ${member}: … }.`)
   }
   const { name: own } = tool as { readonly name?: unknown }
   if (tool.id === undefined && typeof own === 'string' && own !== name)

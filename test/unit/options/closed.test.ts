@@ -207,10 +207,10 @@ describe('the name of a tool that clients refuse', () => {
 it.each<[object, string]>([
   [
     { annotations: { readOnlyHint: true } },
-    'Tool "one" has "annotations" at its top level: write mcp: { annotations: … }.',
+    'Tool "one" has "annotations" at the top level: write mcp: { annotations: … }.',
   ],
-  [{ _meta: {} }, 'Tool "one" has "_meta" at its top level: write mcp: { _meta: … }.'],
-  [{ icons: [] }, 'Tool "one" has "icons" at its top level: write mcp: { icons: … }.'],
+  [{ _meta: {} }, 'Tool "one" has "_meta" at the top level: write mcp: { _meta: … }.'],
+  [{ icons: [] }, 'Tool "one" has "icons" at the top level: write mcp: { icons: … }.'],
   [
     { name: 'two' },
     'Tool "one" has name: "two", but clients see its key in "tools": rename the key, or remove "name".',
