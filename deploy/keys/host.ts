@@ -22,11 +22,12 @@ process.stdout.write(`\n${JSON.stringify(answer)}\n`, () => process.exit(0))
 
 async function answered(asked: Asked): Promise<HostAnswer> {
   try {
-    const info = serverIn(bundle.default)?.getDeploymentInfo?.(process.env)
-    const open = memberOf(info, 'keyStore')
+    const server = serverIn(bundle.default)
+    // A server of `fromSdk` or `fromNode` describes nothing else.
+    const open = memberOf(server?.getDeploymentInfo?.(process.env) ?? server, 'keyStore')
     if (typeof open !== 'function')
       return { refusal: 'its "auth" has no keys: use apiKeys({ store }) of mayfly-mcp/keys' }
-    const store = open() as KeyStore
+    const store = open(process.env) as KeyStore
     if (store.variable !== undefined) return { variable: store.variable }
     if (store.isLocal) return { refusal: 'its keys are in the memory of the server: use another store' }
     return await perform(asked, store)

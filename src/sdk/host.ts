@@ -11,6 +11,7 @@ import {
   toAppOptions,
   toCallLimits,
 } from '../http/hosting.ts'
+import { tokenAuthOf } from '../http/known-callers.ts'
 import { createReportError } from '../http/log.ts'
 import { createEngine } from '../protocol/engine.ts'
 import { platformOf, type RequestPlatform } from '../request/platform.ts'
@@ -55,6 +56,8 @@ export interface HostedServer {
   readonly leanHandle: HostedServer['handle']
   /** Ends `subscriptions/listen` streams with their result, when a process stops. */
   readonly close: () => Promise<void>
+  /** The store of the API keys of `auth`, for `mayfly keys`. May throw. Absent: it has none. */
+  readonly keyStore?: (env: unknown) => unknown
 }
 
 /** @throws TypeError for an invalid configuration. */
@@ -70,6 +73,7 @@ export function host(
   const limits = toCallLimits(config)
   checkMiddleware(config.use)
   const { scopes, methods, telemetry } = config
+  const keyStore = tokenAuthOf(config)?.keyStore
   const use = config.use?.length ? config.use : undefined
   const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes, methods, names, use })
   const app = createApp(
@@ -82,6 +86,7 @@ export function host(
     handle: app.serve,
     leanHandle: app.serve,
     close: async () => app.engine.close(),
+    ...(keyStore !== undefined && { keyStore }),
     fetch: (request, env, executionContext) => app.serve(request, platformOf(env, executionContext, request)),
   }
 }

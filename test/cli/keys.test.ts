@@ -181,6 +181,20 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     expect(existsSync(join(project.folder, '.env'))).toBe(false)
   })
 
+  test('for a server of an official SDK, too', async () => {
+    await using project = new Project()
+    withServer(project, 'environmentKeyStore', '')
+    project.write(
+      'server.ts',
+      `import { fromSdk } from 'mayfly-mcp/sdk'
+import { apiKeys, environmentKeyStore } from 'mayfly-mcp/keys'
+export default fromSdk(() => ({}) as never, { auth: apiKeys({ store: environmentKeyStore }) })`,
+    )
+    const { code, stdout } = await run(project, ['create', 'ci'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(KEY)])
+    expect(readFileSync(join(project.folder, '.env'), 'utf8')).toContain('MAYFLY_API_KEYS=')
+  })
+
   test('in a store that cannot be reached from here → exit code 1, and one line says what to do', async () => {
     await using project = new Project()
     const refusals: [string, string, RegExp][] = [

@@ -50,8 +50,8 @@ async function run(
   return { code, signal, stderr } as Ended
 }
 
-test('the help lists the fourteen commands', () => {
-  expect(COMMANDS).toHaveLength(14)
+test('the help lists the fifteen commands', () => {
+  expect(COMMANDS).toHaveLength(15)
 })
 
 const HELPS = [
