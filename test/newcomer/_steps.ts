@@ -19,6 +19,9 @@ export interface Visit {
   serving?: Running | undefined
 }
 
+/** Platforms build first; on a busy machine that takes longer than anything else here. */
+const READY_TIMEOUT_MS = 90_000
+
 type Step = (command: string, visit: Visit) => Promise<void>
 
 const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
@@ -232,7 +235,7 @@ export async function readyUrl(running: Running): Promise<URL> {
     const [, found] = /^ready (\S+)$/m.exec(running.stdout) ?? []
     if (found === undefined) throw new Error(`no ready line:\n${running.output()}`)
     return found
-  })
+  }, READY_TIMEOUT_MS)
   if (url === undefined) throw new Error(`ended before it was ready:\n${running.output()}`)
   return new URL(url)
 }

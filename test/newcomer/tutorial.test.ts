@@ -228,6 +228,6 @@ async function askAsClaude(_command: string, reader: Reader): Promise<void> {
 }
 
 function succeeded(result: Result): Result {
-  expect(result, `${result.stdout}\n${result.stderr}`).toMatchObject({ code: 0 })
+  expect(result, `${result.stderr}\n${result.stdout}`).toMatchObject({ code: 0 })
   return result
 }
