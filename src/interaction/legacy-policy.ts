@@ -6,7 +6,7 @@ import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, Feature } from '../definition/context.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
-import { degradedError, degradedResult } from './degraded.ts'
+import { degradedError, degradedResult, warnOperator } from './degraded.ts'
 import type { Ending } from './ending.ts'
 import { type CallControl, createReplay, endCall, type Interaction } from './interaction.ts'
 import type { Journal } from './journal.ts'
@@ -85,7 +85,12 @@ export function createLegacyInteraction(
 
   const askAndWait = async (question: Question): Promise<unknown> => {
     const endWait = options.beginWait()
-    if (endWait === undefined) return degrade(question, TOO_MANY_WAIT)
+    if (endWait === undefined) {
+      warnOperator(
+        'A client was not asked, since too many calls wait for answers: see "http.maxWaitingCalls".',
+      )
+      return degrade(question, TOO_MANY_WAIT)
+    }
     try {
       return await askUntilValid(question)
     } finally {
@@ -150,7 +155,7 @@ const UNANSWERED = {
 }
 
 const TOO_MANY_WAIT = {
-  reason: 'Too many calls wait for answers ("http.maxWaitingCalls").',
+  reason: 'Too many calls wait for answers.',
   remedy: 'Call the tool again later.',
 }
 

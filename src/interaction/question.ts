@@ -11,6 +11,7 @@ import {
   type LegacyPolicy,
 } from '../definition/ask.ts'
 import type { ClientCapabilities } from '../definition/context.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import {
   type CompiledSchema,
   describeIssues,
@@ -20,7 +21,7 @@ import {
 } from '../definition/schema.ts'
 import { refuseUnknown } from '../definition/unknown-option.ts'
 import { withReason } from './asked-again.ts'
-import { degradedError } from './degraded.ts'
+import type { Degraded } from './degraded.ts'
 import { type RequestedSchema, validate } from './form-content.ts'
 import { compileForm } from './form-schema.ts'
 import { QuestionError } from './question-error.ts'
@@ -171,11 +172,12 @@ export function sentQuestion(method: string, params: object, options?: ElicitOpt
   if (method === 'elicitation/create') return elicitQuestion(params as ElicitParams, elicitOptionsIn(options))
   if (method === 'sampling/createMessage') return samplingQuestion(params as CreateMessageParams)
   if (method === 'roots/list') return withResult(rootsQuestion(), (roots) => ({ roots }))
-  throw degradedError({
+  const degraded = {
     feature: method.startsWith('tasks/') ? 'tasks' : 'sessions',
     reason: `There is no connection to send "${method}" on: the server keeps no state between requests.`,
     remedy: 'Only elicitation/create, sampling/createMessage and roots/list are possible.',
-  })
+  } satisfies Degraded
+  throw new ProtocolError(ErrorCode.internal, `${degraded.reason} ${degraded.remedy}`, degraded)
 }
 
 function withResult(question: Question, toResult: (value: unknown) => unknown): Question {
