@@ -110,7 +110,8 @@ function opensPage(request: IncomingMessage): boolean {
 /** Whether the server shows a page at `/` that is not Mayfly's landing page. */
 async function hasOwnPage(innerPort: number): Promise<boolean> {
   const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
-  const headers = { accept: 'text/html,*/*;q=0.8' }
+  // By the id, its line in the log is not shown.
+  const headers = { accept: 'text/html,*/*;q=0.8', 'x-request-id': 'mayfly-dev' }
   try {
     const response = await fetch(`http://127.0.0.1:${innerPort}/`, { headers, signal, redirect: 'manual' })
     await response.body?.cancel()

@@ -17,6 +17,9 @@ export interface HeldOutput {
   discard(): void
 }
 
+/** The log line of a request of `mayfly dev` itself. A server writes each line at once. */
+const PROBE = /^\{"level":"info",[^\n]*"client(?:RequestId)?":"mayfly-dev(?:\/1)?"[^\n]*\}\n/gm
+
 /** Buffers the output of a child process whose stdout and stderr are pipes. `output` is a file descriptor; default stderr. */
 export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput {
   let held = ''
@@ -25,7 +28,7 @@ export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput 
   }
   const waiting: { pattern: RegExp; resolve: () => void }[] = []
   const take = (text: string): void => {
-    pass(text)
+    pass(text.replace(PROBE, ''))
     for (const { pattern, resolve } of waiting) if (pattern.test(held)) resolve()
   }
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', take)

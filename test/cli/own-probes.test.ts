@@ -1,0 +1,36 @@
+/** What `mayfly dev` itself asks a server is not in the log that it shows. */
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { testPort } from '../_port.ts'
+import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
+
+afterAll(stopAll)
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+test.for(['node', 'deno', 'cloudflare'])(
+  '%s: the log has the requests of clients alone',
+  { timeout: 180_000 },
+  async (target) => {
+    await using project = new Project()
+    mkdirSync(join(project.folder, 'node_modules'))
+    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.write(
+      'server.ts',
+      `import { MCPServer } from 'mayfly-mcp'\nexport default new MCPServer({ name: 'a', version: '1' })`,
+    )
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(
+      ['dev', '--target', target, '--port', String(port)],
+      project.folder,
+    )
+    await mayfly.ready()
+    await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'PUT', headers: { 'x-request-id': 'of-a-client' } })
+    await mayfly.says('of-a-client')
+    const { stderr } = await mayfly.signal('SIGTERM')
+    const lines = stderr.split('\n').filter((line) => line.includes('"httpMethod"'))
+    expect(lines).toEqual([expect.stringContaining('"clientRequestId":"of-a-client"')])
+  },
+)
