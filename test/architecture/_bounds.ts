@@ -68,16 +68,17 @@ export const BOUNDS: readonly Bound[] = [
       'src/interaction/step-body.ts': 'NAMED.mayflyStepBody.fn',
       'src/mastra/hooks.ts': 'told.hook',
       'src/mastra/tool.ts': 'MastraTool.execute',
+      'src/mastra/tool-actions.ts': 'createToolActions.notifyListChanged',
+      'src/request/development.ts': 'Development.runTool',
       'src/request/options.ts': 'ServerOptions.setup',
       'src/request/tools.ts': 'runValidated.write sendable.convert',
       'src/sdk/foreign-middleware.ts': 'Send',
-      'src/retrieval/embed.ts':
-        'AiBinding.run AiSdkEmbeddingModel.doEmbed BoundEmbeddingModel.binding EmbedFunction ' + 'toEmbed',
+      'src/retrieval/ai-sdk.ts':
+        'AiSdkEmbeddingModel.doEmbed AiSdkLanguageModel.doGenerate AiSdkRerankingModel.doRerank',
+      'src/retrieval/embed.ts': 'AiBinding.run BoundEmbeddingModel.binding EmbedFunction ' + 'toEmbed',
       'src/retrieval/external-calls.ts': 'ask.act',
-      'src/retrieval/options.ts': 'RequestValues.get RetrievalOptions.filter RetrievalOptions.vectorStore',
-      'src/retrieval/rerank.ts':
-        'AiSdkLanguageModel.doGenerate AiSdkRerankingModel.doRerank ' +
-        'RelevanceScorer.getRelevanceScore RerankFunction',
+      'src/retrieval/options.ts': 'RequestValues.get RetrievalOptions.filter VectorStoreResolver',
+      'src/retrieval/rerank.ts': 'RelevanceScorer.getRelevanceScore RerankFunction',
       'src/retrieval/store.ts':
         'SearchableStore.describeIndex SearchableStore.indexVersion SearchableStore.query ' +
         'VectorStore.deleteVectors VectorStore.describeIndex',
