@@ -6,8 +6,16 @@ import {
   type ElicitParams,
   elicitOptionsIn,
 } from '../definition/ask.ts'
-import type { McpContext } from '../definition/context.ts'
+import type {
+  ClientCapabilities,
+  Implementation,
+  LogLevel,
+  McpContext,
+  Progress,
+} from '../definition/context.ts'
+import { present } from '../definition/present.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import { Context } from '../request/context.ts'
 import { addMembers, type Members } from '../request/members.ts'
 
@@ -16,24 +24,60 @@ export type McpUseAnswer<Content> =
   | (Extract<ElicitAnswer<Content>, { action: 'accept' }> & { readonly data: Content })
   | Extract<ElicitAnswer<Content>, { action: 'decline' | 'cancel' }>
 
+/** Options of `ctx.elicit`. */
+export interface McpUseElicitOptions extends ElicitOptions {
+  /**
+   * Milliseconds to wait for the answer, above 0; then `ctx.elicit` throws. Where the call ends with its question, nothing waits, and
+   * `stateTtlMs` of the server limits the time to answer. Default: `askTimeoutMs` of the server.
+   */
+  readonly timeout?: number
+}
+
+/** The maximum delay of a timer. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
+
 /** The signatures of `ctx.elicit`, as those of `mayfly-mcp`. */
 export interface McpUseElicit {
   <S extends Schema>(
     message: string,
     schema: S,
-    options?: ElicitOptions,
+    options?: McpUseElicitOptions,
   ): Promise<McpUseAnswer<InferOutput<S>>>
   (
     message: string,
     url: string | URL,
-    options?: ElicitOptions,
+    options?: McpUseElicitOptions,
   ): Promise<{ action: 'accept' | 'decline' | 'cancel' }>
-  (params: ElicitParams, options?: ElicitOptions): Promise<McpUseAnswer<Record<string, unknown>>>
+  (params: ElicitParams, options?: McpUseElicitOptions): Promise<McpUseAnswer<Record<string, unknown>>>
+}
+
+/** What a client has declared about itself, unverified: hints, not an identity. */
+export interface McpUseClient {
+  /** Whether it has a capability, such as `elicitation`. */
+  can(capability: string): boolean
+  capabilities(): ClientCapabilities
+  info(): Partial<Implementation>
+  /** The settings of an extension. */
+  extension(id: string): Record<string, unknown> | undefined
+  /** Whether it shows the HTML of MCP Apps. */
+  supportsViews(): boolean
+  /** The same as `supportsViews`. */
+  supportsApps(): boolean
+}
+
+/** Signatures of `reportProgress`: that of mcp-use, and that of `mayfly-mcp`. */
+export interface McpUseReportProgress {
+  (progress: number, total?: number, message?: string): void
+  (progress: Progress): void
 }
 
 /** What tools written for mcp-use receive, and the members of `McpContext`. */
-export interface McpUseContext extends Omit<McpContext, 'elicit'> {
+export interface McpUseContext extends Omit<McpContext, 'elicit' | 'reportProgress'> {
   readonly elicit: McpUseElicit & Elicit
+  readonly reportProgress: McpUseReportProgress
+  readonly client: McpUseClient
+  /** The same as `log`. */
+  sendLog(level: LogLevel, data: unknown, logger?: string): void
   /** Whether the server keeps no state between this client's requests: true except in a session and on stdio. */
   readonly stateless: boolean
 }
@@ -41,12 +85,28 @@ export interface McpUseContext extends Omit<McpContext, 'elicit'> {
 const MEMBERS: Members = {
   elicit() {
     return async (...[first, ...rest]: Parameters<Elicit>) => {
-      const options = elicitOptionsIn(rest.at(typeof first === 'string' ? 1 : 0) as object | undefined)
+      const given = rest.at(typeof first === 'string' ? 1 : 0) as McpUseElicitOptions | undefined
+      const timeout = timeoutOf(given)
+      const options = elicitOptionsIn(given)
       const args = (
         typeof first === 'string' ? [first, rest[0], options] : [first, options]
       ) as Parameters<Elicit>
-      return withData(await Context.prototype.elicit.apply(this, args))
+      const answer = Context.prototype.elicit.apply(this, args)
+      return withData(await (timeout === undefined ? answer : withTimeout(answer, timeout, 'user')))
     }
+  },
+  reportProgress() {
+    return (progress: number | Progress, total?: number, message?: string) =>
+      Context.prototype.reportProgress.call(
+        this,
+        typeof progress === 'object' ? progress : present<Progress>({ progress, total, message }),
+      )
+  },
+  client() {
+    return clientOf(this)
+  },
+  sendLog() {
+    return (...entry: Parameters<Context['log']>) => this.log(...entry)
   },
   stateless() {
     return !this.can('sessions').available
@@ -56,6 +116,33 @@ const MEMBERS: Members = {
 /** Adds the members that mcp-use's tools read, except those that the context has already. */
 export function extendForMcpUse(context: Context): void {
   addMembers(context, MEMBERS)
+}
+
+/** @throws TypeError for anything but a number of milliseconds; undefined and Infinity: no limit of its own. */
+function timeoutOf(options: McpUseElicitOptions | undefined): number | undefined {
+  const { timeout = Infinity } = options ?? {}
+  if (typeof timeout !== 'number' || !(timeout > 0))
+    throw new TypeError('"timeout" of ctx.elicit must be a number of milliseconds above 0.')
+  return timeout <= MAX_TIMEOUT_MS ? timeout : undefined
+}
+
+const UI = 'io.modelcontextprotocol/ui'
+
+function clientOf({ clientCapabilities, clientInfo }: Context): McpUseClient {
+  const extension = (id: string) =>
+    (clientCapabilities as { extensions?: Record<string, Record<string, unknown>> }).extensions?.[id]
+  const supportsViews = (): boolean => {
+    const { mimeTypes } = extension(UI) ?? {}
+    return Array.isArray(mimeTypes) && mimeTypes.includes('text/html;profile=mcp-app')
+  }
+  return {
+    can: (capability) => Object.hasOwn(clientCapabilities, capability),
+    capabilities: () => clientCapabilities,
+    info: () => clientInfo ?? {},
+    extension,
+    supportsViews,
+    supportsApps: supportsViews,
+  }
 }
 
 /** `data` is not enumerable, so JSON does not include it. */

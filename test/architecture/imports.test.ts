@@ -9,7 +9,7 @@ const deploy = readModules('deploy')
 /** What each layer may import besides itself: everything to its right, and events also interaction. */
 const LAYERS: { readonly [layer: string]: readonly string[] } = {
   mastra: ['sdk', 'http', 'auth', 'request', 'interaction', 'events', 'definition'],
-  'mcp-use': ['request', 'definition'],
+  'mcp-use': ['request', 'interaction', 'definition'],
   sdk: ['http', 'auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
   http: ['auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
   auth: ['request', 'interaction', 'events', 'definition'],

@@ -1,7 +1,8 @@
-/** The tools of mcp-use's documentation, registered by `registerTool`. */
-import { expect, it } from 'vitest'
+/** The tools of mcp-use's documentation, by `server.tool` and by `registerTool`. */
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { MCPServer } from '../../src/mcp-use.ts'
+import { error, MCPServer, object, text } from '../../src/mcp-use.ts'
+import { META, modern, type SendOptions } from '../unit/_client.ts'
 import { call } from './_call.ts'
 
 const create = (): MCPServer =>
@@ -74,4 +75,103 @@ it('ctx.stateless: nothing is kept between the requests of a client', async () =
   const server = create()
   server.registerTool('stateless', {}, (ctx) => String(ctx.stateless))
   expect((await call(server, 'stateless', {})).text).toBe('true')
+})
+
+it('server.tool with a question: "Check client support" and "Handle every user decision"', async () => {
+  const server = create()
+  server.tool(
+    {
+      name: 'collect_contact',
+      description: 'Collect non-sensitive contact details before continuing.',
+    },
+    async (_params, ctx) => {
+      if (!ctx.client.capabilities().elicitation?.form) {
+        return error('This client does not support form elicitation.')
+      }
+
+      const result = await ctx.elicit(
+        'Who should receive the follow-up?',
+        z.object({
+          name: z.string().describe('Recipient name'),
+          includePrivateFields: z.boolean().default(false),
+        }),
+      )
+
+      switch (result.action) {
+        case 'accept':
+          return text(`Follow-up will go to ${result.data.name}. ${result.data.includePrivateFields}`)
+        case 'decline':
+          return text('The user declined.')
+        case 'cancel':
+          return text('No contact details were provided.')
+      }
+    },
+  )
+  const accept = { action: 'accept', content: { name: 'Ada' } }
+  expect((await call(server, 'collect_contact', {}, [accept])).text).toBe('Follow-up will go to Ada. false')
+  expect((await call(server, 'collect_contact', {}, [{ action: 'cancel' }])).text).toContain('No contact')
+  const { result } = await modern(server, 'tools/call', { name: 'collect_contact', arguments: {} })
+  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('not support') }] })
+})
+
+it('server.tool with `schema`, progress, a log and the client’s own words', async () => {
+  const server = create()
+  server.tool(
+    { name: 'process_records', description: 'Process records.', schema: z.object({ batchId: z.string() }) },
+    async ({ batchId }, ctx) => {
+      await ctx.reportProgress?.(0, 100, 'Starting')
+      await ctx.sendLog('info', { batchId })
+      await ctx.reportProgress?.(100, 100, 'Complete')
+      const { name } = ctx.client.info()
+      return object({
+        batchId,
+        name,
+        views: ctx.client.supportsViews(),
+        sampling: ctx.client.can('sampling'),
+      })
+    },
+  )
+  const params = { name: 'process_records', arguments: { batchId: '7' }, _meta: { progressToken: 'p' } }
+  const capabilities = {
+    extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+  }
+  const options: SendOptions = { meta: { [META.clientCapabilities]: capabilities } }
+  const { result, notifications } = await modern(server, 'tools/call', params, options)
+  expect(result?.structuredContent).toEqual({ batchId: '7', name: 'unit', views: true, sampling: false })
+  expect(notifications.at(-1)?.params).toMatchObject({ progress: 100, total: 100, message: 'Complete' })
+})
+
+it('what server.tool cannot mean, and server.listen → TypeError', () => {
+  const server = create()
+  const v1 = { name: 'weather', cb: async () => text('sunny') }
+  expect(() => server.tool(v1 as never, undefined as never)).toThrow(
+    'has "cb": pass the function as the second',
+  )
+  expect(() => server.tool({ name: 'a' }, undefined as never)).toThrow(
+    'takes a name, a configuration and a function',
+  )
+  expect(() => server.listen(3000)).toThrow('export it as default')
+})
+
+describe('ctx.elicit with a timeout', () => {
+  const asking = (timeout: unknown): MCPServer => {
+    const server = create()
+    server.registerTool('ask', {}, async (ctx) => {
+      const schema = z.object({ name: z.string() })
+      return (await ctx.elicit('Enter info', schema, { timeout: timeout as number })).action
+    })
+    return server
+  }
+
+  it('is the same where the call ends with its question', async () => {
+    const answer = { action: 'accept', content: { name: 'Ada' } }
+    expect((await call(asking(60_000), 'ask', {}, [answer])).text).toBe('accept')
+    expect((await call(asking(Infinity), 'ask', {}, [answer])).text).toBe('accept')
+  })
+
+  it.each([0, -1, '60', Number.NaN])('%s → an error that names it', async (timeout) => {
+    const server = asking(timeout)
+    server.registerTool('other', {}, () => '')
+    expect((await call(server, 'ask', {})).text).toContain('"timeout" of ctx.elicit must be a number')
+  })
 })
