@@ -44,27 +44,34 @@ export type ElicitRequest =
 /** Answers the questions of servers. */
 export type OnElicitationCallback = (params: ElicitRequest) => ElicitResult | Promise<ElicitResult>
 
-const formOf = ({ requestedSchema }: ElicitQuestion): RequestedSchema | undefined => {
-  const { properties } = (requestedSchema ?? {}) as Partial<RequestedSchema>
-  return isObject(properties) ? (requestedSchema as RequestedSchema) : undefined
+/** @throws TypeError for anything but the parameters of a question. */
+function formOf(where: string, params: ElicitQuestion): RequestedSchema | undefined {
+  if (typeof (params as Partial<ElicitQuestion> | undefined)?.message !== 'string')
+    throw new TypeError(`${where} needs the parameters of the question: { message, requestedSchema }.`)
+  const { properties } = (params.requestedSchema ?? {}) as Partial<RequestedSchema>
+  return isObject(properties) ? (params.requestedSchema as RequestedSchema) : undefined
 }
 
-/** The defaults that the form declares: nothing for a URL. */
-export function getDefaults(params: ElicitQuestion): ElicitContent {
-  const fields = Object.entries(formOf(params)?.properties ?? {})
+function defaultsOf(where: string, params: ElicitQuestion): ElicitContent {
+  const fields = Object.entries(formOf(where, params)?.properties ?? {})
   return Object.fromEntries(
     fields.flatMap(([name, field]) => (field.default === undefined ? [] : [[name, field.default]])),
   ) as ElicitContent
 }
 
+/** The defaults that the form declares: nothing for a URL. */
+export function getDefaults(params: ElicitQuestion): ElicitContent {
+  return defaultsOf('getDefaults', params)
+}
+
 /** `partial`, with the form's defaults for missing fields. */
 export function applyDefaults(params: ElicitQuestion, partial: ElicitContent = {}): ElicitContent {
-  return { ...getDefaults(params), ...partial }
+  return { ...defaultsOf('applyDefaults', params), ...partial }
 }
 
 /** The user submitted the form with its defaults. */
 export function acceptWithDefaults(params: ElicitQuestion): ElicitResult {
-  return accept(getDefaults(params))
+  return accept(defaultsOf('acceptWithDefaults', params))
 }
 
 /** The user submitted the form. */
@@ -87,7 +94,7 @@ export function cancel(): ElicitResult {
 
 /** Checks `content` against the form. Formats are not checked. */
 export function validate(params: ElicitQuestion, content: ElicitContent = {}): ElicitValidationResult {
-  const form = formOf(params)
+  const form = formOf('validate', params)
   if (form === undefined) return { valid: false, errors: ['The question has no form.'] }
   const errors = faultsIn(form, content).map(({ field, message }) => `${field} ${message}`)
   return errors.length === 0 ? { valid: true } : { valid: false, errors }

@@ -2,6 +2,7 @@
 import { createMemoryOAuthStorage, createOAuthProvider, MCPClient } from 'mayfly-mcp/client'
 import { gateway } from 'mayfly-mcp/gateway'
 import { MCPClient as MastraClient } from 'mayfly-mcp/mastra-client'
+import { MCPClient as McpUseClient } from 'mayfly-mcp/mcp-use-client'
 import { createStdioTransport } from 'mayfly-mcp/stdio-client'
 import type { Taker, Takers } from './_walk.ts'
 
@@ -73,6 +74,20 @@ const client = (Client: typeof MCPClient | typeof MastraClient): Taker => ({
   open: OPEN,
 })
 
+const cancelled = () => ({ action: 'cancel' as const })
+
+/** The client's side of a question in mcp-use's entry points. */
+export const ANSWERS: { readonly [name: string]: string } = {
+  accept: 'the content of a form is up to the form',
+  acceptWithDefaults: 'the parameters of a question, in wire form',
+  applyDefaults: 'the parameters of a question, in wire form',
+  cancel: 'takes nothing',
+  decline: 'a reason',
+  getDefaults: 'the parameters of a question, in wire form',
+  reject: 'a reason',
+  validate: 'the parameters of a question, in wire form',
+}
+
 export const CLIENTS: {
   readonly [entry: string]: Takers
 } = {
@@ -136,6 +151,27 @@ export const CLIENTS: {
     createMemoryOAuthStorage: 'takes nothing',
     createOAuthProvider: 'as in mayfly-mcp/client',
     createSimpleTokenProvider: 'always throws',
+  },
+  'mayfly-mcp/mcp-use-client': {
+    MCPClient: [
+      {
+        call: (options) => new McpUseClient(options),
+        options: {
+          mcpServers: {
+            http: { url: URL_OF_NOBODY, authToken: 't', onElicitation: cancelled },
+            stdio: { command: 'node', args: [], elicitationCallback: cancelled },
+          },
+        },
+        open: { mcpServers: 'the names of servers' },
+      },
+      {
+        call: (options) => new McpUseClient({ mcpServers: {} }, options),
+        options: { onElicitation: cancelled },
+      },
+    ],
+    MCPClientError: 'as in mayfly-mcp/client',
+    MCPConnection: 'made by MCPClient',
+    ...ANSWERS,
   },
   'methods of MCPClient': {
     callTool: method((to, options) => to.callTool('http', 'a', {}, options), WAIT),

@@ -36,6 +36,7 @@ import { createTaskAdmin } from 'mayfly-mcp/tasks-admin'
 import { connect } from 'mayfly-mcp/testing'
 import { createEventWebhook } from 'mayfly-mcp/webhook'
 import { GATE } from './_auth.ts'
+import { ANSWERS } from './_clients.ts'
 import type { Taker, Takers } from './_walk.ts'
 
 const META = 'open by protocol: `_meta` takes any key'
@@ -288,7 +289,20 @@ export const SERVERS: {
     MCPServer: server((options) => new SdkServer(options)),
     createTool: tool(createSdkTool),
   },
-  'mayfly-mcp/mcp-use': { MCPServer: server((options) => new McpUseServer(options)) },
+  'mayfly-mcp/mcp-use': {
+    MCPServer: [
+      server((options) => new McpUseServer(options)),
+      {
+        call: (options) => new McpUseServer(BASE).tool(options as { name: string }, () => ''),
+        options: { name: 'a', annotations: { title: 'A' } },
+        misspelt: { annotations: 'readOnlyHnt' },
+      },
+    ],
+    error: 'a text',
+    object: 'any object',
+    text: 'a text',
+    ...ANSWERS,
+  },
   'mayfly-mcp/mastra': {
     MCPServer: [
       server((options) => new MastraServer(options)),
