@@ -1,6 +1,11 @@
 /** The exports of `mayfly-mcp/mcp-use-client`: `MCPClient` for code that was written for the client of mcp-use. */
 import type { GetPromptResult, Prompt, ReadResourceResult, Resource } from '@modelcontextprotocol/client'
-import type { HttpServerConfig, ServerConfig, StdioServerConfig } from './client/config.ts'
+import {
+  checkConfig,
+  type HttpServerConfig,
+  type ServerConfig,
+  type StdioServerConfig,
+} from './client/config.ts'
 import type { ToolDefinition } from './client/definitions.ts'
 import { MCPClient as NativeClient } from './client/mcp-client.ts'
 import type { ElicitationHandler } from './client/questions.ts'
@@ -25,6 +30,8 @@ export {
   reject,
   validate,
 } from './mcp-use/answers.ts'
+
+export type { MCPConnection }
 
 /** What answers the questions of servers. */
 export interface McpUseClientOptions {
@@ -61,7 +68,7 @@ const OPTIONS: Names<McpUseClientOptions> = { onElicitation: 'function', elicita
 const REQUEST: Names<McpUseRequestOptions> = { timeout: [0], signal: 'object' }
 
 /** A connected server. */
-export class MCPConnection {
+class MCPConnection {
   readonly #client: NativeClient
   readonly #name: string
 
@@ -154,7 +161,8 @@ export class MCPClient {
     refuseUnknown('The options of MCPClient', options, OPTIONS)
     this.#servers = config.mcpServers
     this.#onElicitation = callbackOf('MCPClient', options)
-    for (const name of Object.keys(config.mcpServers)) toNative(name, config.mcpServers[name]!)
+    const servers = Object.entries(config.mcpServers).map(([name, server]) => [name, toNative(name, server)])
+    if (servers.length > 0) checkConfig({ servers: Object.fromEntries(servers) })
   }
 
   getServerNames(): string[] {

@@ -69,7 +69,7 @@ function platformTies({ source }: Module): string[] {
 }
 
 /** What `.` does not reach: entry points of their own. */
-const OPTIONAL = [/^src\/(?:otel|sdk|from-node|client|gateway|retrieval|testing)(?:\.ts|\/)/]
+const OPTIONAL = [/^src\/(?:otel|sdk|from-node|client|mcp-use-client|gateway|retrieval|testing)(?:\.ts|\/)/]
 
 describe('src', () => {
   it('names no platform, and nothing that only one has', () => {

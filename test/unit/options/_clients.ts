@@ -170,7 +170,6 @@ export const CLIENTS: {
       },
     ],
     MCPClientError: 'as in mayfly-mcp/client',
-    MCPConnection: 'made by MCPClient',
     ...ANSWERS,
   },
   'methods of MCPClient': {

@@ -37,6 +37,7 @@ const FREE: { readonly [name: string]: string } = {
   createMemoryRendezvous: 'takes nothing',
   createMemoryTaskStore: 'takes nothing',
   decline: 'takes nothing',
+  error: 'a text',
   dynamoKeyTable: 'the name of a table',
   dynamoTaskTable: 'the name of a table',
   environmentKeyStore: 'an environment without the variable has no keys',
@@ -44,6 +45,7 @@ const FREE: { readonly [name: string]: string } = {
   postgresKeySchema: 'the name of a table',
   postgresTaskSchema: 'the name of a table',
   reject: 'takes nothing',
+  text: 'a text',
 }
 
 /** Built by workerd, which passes a state. */
