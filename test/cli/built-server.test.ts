@@ -15,8 +15,9 @@ import { MayflyProcess, Project } from './_dev-process.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const SOURCE = `import { createTool, MCPServer } from 'mayfly-mcp'
-const wait = createTool({ id: 'wait', execute: async () => {
+const wait = createTool({ id: 'wait', execute: async (_input, ctx) => {
   console.error('waiting')
+  if (ctx.signal.aborted) return 'left'
   await new Promise((resolve) => setTimeout(resolve, 1000))
   return 'waited'
 } })
@@ -115,6 +116,35 @@ describe.each([
       expect(said).toMatch(/^auth: The static token of "ci" needs 16 [^\n]+ is the variable [^\n]+ set\?\n$/)
     },
   )
+})
+
+test('deno prints nothing about a call that read its signal and succeeded', {
+  timeout: 180_000,
+}, async () => {
+  await using project = await built('deno')
+  const port = await testPort()
+  const deno = join(ROOT, 'node_modules/.bin/deno')
+  const child = spawn(deno, ['run', '--allow-net', '--allow-env', 'dist/deno/server.js'], {
+    cwd: project.folder,
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      DENO_NO_UPDATE_CHECK: '1',
+      DENO_SERVE_ADDRESS: `tcp:127.0.0.1:${port}`,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await expect.poll(() => said, { timeout: 60_000 }).toContain('Listening on')
+  expect(await (await call(port)).text()).toContain('waited')
+  child.kill('SIGINT')
+  await once(child, 'close')
+
+  expect(said.split('\n').filter((line) => !/^$|Listening on|waiting/.test(line))).toEqual([])
 })
 
 describe.each(PROGRAMS)('%s', { timeout: 180_000 }, (target, program, file) => {

@@ -41,6 +41,7 @@ const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^npx mayfly deploy\b|^npm run deploy$/, deploy],
   [/^npx mayfly logs$/, askForLogs],
   [/^npx mayfly tasks list$/, askForTasks],
+  [/^npx mayfly keys create \S+$/, askForKey],
   [/^npx mayfly registry$/, writeServerJson],
   [/^npx (?:wrangler|vercel|supabase|netlify|deno) /, toolIsThere],
   // Not npm's: AWS's tools, and a clone of this repository, whose tests these are.
@@ -196,6 +197,14 @@ async function askForTasks(command: string, { newcomer }: Visit): Promise<void> 
   const { code, stderr } = await newcomer.run(command)
   expect(code, stderr).toBe(1)
   expect(stderr).toMatch(/^mayfly: [^\n]*has no "tasks"$/m)
+  expect(stderr).not.toMatch(/^\s+at /m)
+}
+
+/** A new server has no keys, and that is said in one line. */
+async function askForKey(command: string, { newcomer }: Visit): Promise<void> {
+  const { code, stdout, stderr } = await newcomer.run(command)
+  expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^mayfly: [^\n]*apiKeys[^\n]*$/m)
   expect(stderr).not.toMatch(/^\s+at /m)
 }
 

@@ -44,7 +44,9 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
     const tasks = { start: `deno run --allow-net --allow-env ${file}` }
     // `deno deploy create` and `switch` may have written the organization and the app there.
     const deploy = { ...(earlier !== undefined && deployConfig(earlier)), ...deployConfig(project.cwd) }
-    const config = Object.keys(deploy).length === 0 ? { tasks } : { tasks, deploy }
+    // Otherwise `request.signal` also aborts after a response, and Deno says so on stderr. Before 2.9 it does not know the feature.
+    const common = { tasks, unstable: ['no-legacy-abort'] }
+    const config = Object.keys(deploy).length === 0 ? common : { ...common, deploy }
     writeFileSync(join(outDir, 'deno.json'), `${JSON.stringify(config, null, 2)}\n`)
     // git often ignores the build folder, and deno deploy skips ignored files.
     writeFileSync(join(outDir, '.gitignore'), '!*\n')
