@@ -31,8 +31,6 @@ export {
   validate,
 } from './mcp-use/answers.ts'
 
-export type { MCPConnection }
-
 /** What answers the questions of servers. */
 export interface McpUseClientOptions {
   /** Default: questions are cancelled. */
@@ -68,7 +66,9 @@ const OPTIONS: Names<McpUseClientOptions> = { onElicitation: 'function', elicita
 const REQUEST: Names<McpUseRequestOptions> = { timeout: [0], signal: 'object' }
 
 /** A connected server. */
-class MCPConnection {
+export type MCPConnection = ServerConnection
+
+class ServerConnection {
   readonly #client: NativeClient
   readonly #name: string
 
@@ -243,7 +243,7 @@ export class MCPClient {
     const client = new NativeClient({ id, servers: { [name]: toNative(name, config) } })
     const handler = callbackOf(`mcpServers.${name}`, config) ?? this.#onElicitation
     if (handler !== undefined) client.elicitation.onRequest(name, handler as ElicitationHandler)
-    const open = { connection: new MCPConnection(client, name), ready: client.reconnectServer(name) }
+    const open = { connection: new ServerConnection(client, name), ready: client.reconnectServer(name) }
     this.#open.set(name, open)
     return open
   }
