@@ -2,6 +2,7 @@
  * Writes `docs/degradation.md` from the degradation matrix, so that the two cannot disagree.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
+import { type Abilities, ALL_ABILITIES } from '../deploy/contract/abilities.ts'
 import type { Feature } from '../src/definition/context.ts'
 import { type Cell, type Column, LEGACY_ALTERNATIVES, MATRIX, type Need } from '../src/interaction/matrix.ts'
 
@@ -9,7 +10,7 @@ const FILE = new URL('../docs/degradation.md', import.meta.url)
 
 const HEAD = `# What works where
 
-<!-- Written by \`npm run docs\` from src/interaction/matrix.ts: change it there. -->
+<!-- Written by \`npm run docs\` from src/interaction/matrix.ts and deploy/contract/abilities.ts: change it there. -->
 
 A stateless server of \`mayfly-mcp\` lacks some features of one with sessions. This page lists all features. What cannot work is never
 advertised, and \`ctx.can(feature)\` tells you for the current request:
@@ -51,6 +52,26 @@ const NEEDS: { readonly [N in Need]: string } = {
   disconnect: 'a platform that reports disconnects',
 }
 
+const PLATFORMS_HEAD = `
+## By platform
+
+What reaches all processes or isolates. \`createMemory…\` reaches one. A runtime test uses each engine on each platform; "no" is refused by
+the build, or told by \`mayfly doctor\`.
+
+| adapter | streams | reports disconnects | buses | rendezvous | stored subscriptions | task stores | task runners |
+|---|---|---|---|---|---|---|---|
+`
+
+const PLATFORMS_TAIL = `
+- **Vercel Edge** has no sockets: no Redis, Postgres or NATS, and no tasks. Questions to modern clients, progress and streams work. Vercel
+  deprecated it: use Vercel (Node).
+- **Netlify Edge** documents no sockets either: the same holds. Use Netlify Functions for tasks and change notifications.
+- **Deno Deploy** may run several isolates: without a shared bus, a change reaches the clients of one.
+- **Supabase** ends a worker after 150 s (paid plans 400 s), and streams with it: clients listen again. A client that left is noticed at the
+  next write.
+- **Lambda** keeps a call running when its client has left. \`lambda\` buffers: no progress, no change notifications, no rendezvous.
+`
+
 const TAIL = `
 ## What to configure to get more
 
@@ -76,6 +97,12 @@ const TAIL = `
 - **Change notifications** without a bus or stored subscriptions: nothing is advertised, and modern clients list again after \`ttlMs\`.
   Legacy \`resources/subscribe\` is acknowledged, but no update follows.
 
+## Deprecated by MCP 2026-07-28
+
+[Sampling, roots, logging](https://modelcontextprotocol.io/specification/2026-07-28/deprecated) and dynamic client registration may be removed from
+2027-07-28 on; they work until then. Call a model's API yourself, take folders as arguments, use [telemetry](http.md), and clients with Client
+ID Metadata Documents. HTTP+SSE has been deprecated since 2025-03-26.
+
 ## Why not
 
 `
@@ -95,6 +122,50 @@ function cell(feature: Feature, era: Column): string {
       ? 'as the error `-32042` of 2025-11-25'
       : "for tools, with `legacy: 'arguments'`"
   return `${usual}; or ${way}: ${describe(alternative)}; else explained`
+}
+
+function platforms(): string {
+  const rows = [...ALL_ABILITIES.values()].map((abilities) => `| ${platformCells(abilities).join(' | ')} |`)
+  return `${PLATFORMS_HEAD}${rows.join('\n')}\n${PLATFORMS_TAIL}`
+}
+
+function platformCells({ lacks, ...can }: Abilities): readonly string[] {
+  const isStreaming = !lacks.includes('streaming')
+  const list = (engines: readonly string[], own: string | undefined = undefined) =>
+    [...(own === undefined || !can.hasOneProcess ? [] : [own]), ...engines.map(shown)].join(', ') || 'no'
+  return [
+    can.adapter,
+    isStreaming ? 'yes' : 'no',
+    lacks.includes('disconnect') ? 'no' : 'yes',
+    isStreaming ? list(can.buses, 'none needed') : 'to publish only',
+    isStreaming ? list(can.rendezvous, 'memory') : 'no',
+    isStreaming ? list(can.subscriptions, 'memory') : 'no',
+    list(can.stores, 'memory'),
+    list(can.runners),
+  ]
+}
+
+const PLAIN: { readonly [engine: string]: string } = {
+  cron: 'cron',
+  alarm: 'its alarm',
+  durableFunctions: 'durable functions',
+  sqsRunner: 'SQS',
+  cloudflareQueues: 'Queues',
+  cloudflareWorkflows: 'Workflows',
+  pollingRunner: '`pollingRunner`',
+}
+
+/** Without what its column says. */
+function shown(engine: string): string {
+  const name = /^(redis|postgres|nats|dynamo|durableObject)/.exec(engine)?.[1] ?? ''
+  const titles: { readonly [name: string]: string } = {
+    redis: 'Redis',
+    postgres: 'Postgres',
+    nats: 'NATS',
+    dynamo: 'DynamoDB',
+    durableObject: 'Durable Object',
+  }
+  return PLAIN[engine] ?? titles[name] ?? engine
 }
 
 function reasons(): string {
@@ -118,7 +189,7 @@ export function renderDegradation(): string {
     (feature) =>
       `| \`${feature}\` | ${cell(feature, 'modern')} | ${cell(feature, 'legacy')} | ${cell(feature, 'session')} |`,
   )
-  return `${HEAD}${rows.join('\n')}\n${TAIL}${reasons()}\n`
+  return `${HEAD}${rows.join('\n')}\n${platforms()}${TAIL}${reasons()}\n`
 }
 
 /** The file as it is on disk. */

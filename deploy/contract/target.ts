@@ -1,4 +1,5 @@
 /** The interface between the `mayfly` commands and a platform: how it builds, runs locally, deploys, and what it needs. */
+import type { Abilities } from './abilities.ts'
 import type { SizeLimit } from './facts.ts'
 
 /** A user's project. */
@@ -14,6 +15,8 @@ export interface Project {
 export interface Target {
   /** The platform's name for people: `AWS Lambda`. */
   readonly title: string
+  /** What it can do besides answering. */
+  readonly abilities: Abilities
   readonly defaultPort: number
   /** The oldest major version of Node that its tools support. Default: that of Mayfly. */
   readonly oldestNode?: number

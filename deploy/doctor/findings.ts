@@ -110,9 +110,10 @@ export function publicUrlFindings(
 /** What the configuration lacks. */
 export function bindingFindings(
   info: DeploymentInfo,
-  target: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
+  target: Pick<Target, 'title' | 'abilities' | 'hasOneProcess' | 'tasks'>,
   cron: Cron | undefined,
 ): Finding[] {
+  const { buses, rendezvous } = target.abilities
   const { legacy, hasBus, hasLocalBus = false, hasRendezvous, hasSessions = false } = info
   const findings: Finding[] = []
   if (hasSessions && !target.hasOneProcess) {
@@ -121,16 +122,26 @@ export function bindingFindings(
   if (legacy === 'rendezvous' && !hasRendezvous) {
     findings.push({
       level: 'error',
-      message: "legacy: 'rendezvous' needs a rendezvous: pass rendezvous, see docs/rendezvous.md",
+      message: `legacy: 'rendezvous' needs a rendezvous: ${orNone(rendezvous, target)}, see docs/rendezvous.md`,
     })
   }
   if (hasRendezvous) findings.push({ level: 'ok', message: 'a rendezvous is configured' })
   if (hasBus) findings.push({ level: 'ok', message: 'a bus is configured' })
+  if (hasBus && !hasLocalBus && buses.length === 0) {
+    const message = `${target.title} opens no connection to Redis, Postgres or NATS: a bus works there only if it uses fetch`
+    findings.push({ level: 'warning', message })
+  }
   if (hasLocalBus && !target.hasOneProcess) {
-    const message = `the bus is in memory, and ${target.title} may run several processes or isolates, so a change reaches only the clients of one: pass a shared bus, see docs/events.md`
+    const message = `the bus is in memory, and ${target.title} may run several processes or isolates, so a change reaches only the clients of one: ${orNone(buses, target)}, see docs/events.md`
     findings.push({ level: 'warning', message })
   }
   return [...findings, ...taskFindings(info, target, cron)]
+}
+
+/** Such as `pass redisBus or natsBus`. */
+function orNone(engines: readonly string[], { title }: Pick<Target, 'title'>): string {
+  if (engines.length === 0) return `${title} has none that reaches all its isolates`
+  return `pass ${engines.join(' or ')}`
 }
 
 /** Where tasks are stored, and what runs them. */

@@ -116,16 +116,25 @@ export interface McpContext {
    * request progress.
    */
   reportProgress(progress: Progress): void
-  /** Sends a log message to the client, at or above the level it requested. Does nothing if it requested none. */
+  /**
+   * Sends a log message to the client, at or above the level it requested. Does nothing if it requested none. MCP 2026-07-28 deprecates
+   * logging ("Deprecated Features"): it may be removed from 2027-07-28.
+   */
   log(level: LogLevel, data: unknown, logger?: string): void
   /**
    * Asks the user with a form, or sends them to a URL. If the answer needs another round, the call ends here and the tool
    * runs again from the top with the answer: put side effects that must not run twice into a `step`.
    */
   readonly elicit: Elicit
-  /** Asks the client's model (MCP, "Sampling"). Replays like `elicit`. */
+  /**
+   * Asks the client's model (MCP, "Sampling"). Replays like `elicit`. MCP 2026-07-28 deprecates it: it may be removed from 2027-07-28. New
+   * tools call a model's API themselves.
+   */
   createMessage(params: CreateMessageParams): Promise<CreateMessageResult>
-  /** The client's roots (MCP, "Roots"). Replays like `elicit`. */
+  /**
+   * The client's roots (MCP, "Roots"). Replays like `elicit`. MCP 2026-07-28 deprecates them: they may be removed from 2027-07-28. New tools
+   * take a folder as an argument.
+   */
   listRoots(): Promise<readonly Root[]>
   /**
    * Runs `fn` once, however many rounds the call takes, and resolves with its result, which must be JSON. If `fn` throws, every round throws

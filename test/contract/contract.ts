@@ -3,6 +3,7 @@
  * `test/runtimes/` calls this once for its platform.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Abilities, Lack } from '../../deploy/contract/abilities.ts'
 import { CLIENTS } from './clients.ts'
 import { buffered } from './scenarios/buffered.ts'
 import { cancellation } from './scenarios/cancellation.ts'
@@ -26,15 +27,9 @@ export interface Runtime {
   userAgent: RegExp
   /** Serves `test/contract/fixture.ts`. */
   start(): Promise<Served>
-  /** What it cannot do, by nature of the platform. What needs it is left out, and its absence shown instead. */
-  lacks?: readonly Lack[]
+  /** Of `ABILITIES`: what needs what it lacks is left out, and its absence shown instead. */
+  abilities: Pick<Abilities, 'lacks'>
 }
-
-/**
- * `streaming`: it sends whole responses only. `disconnect`: it does not tell that a client has gone. `shared memory`: two calls
- * at once never meet in one process. `streamed requests`: it hands over a request when it has all of it.
- */
-export type Lack = 'streaming' | 'disconnect' | 'shared memory' | 'streamed requests'
 
 /** Where the fixture is served; known once the tests run. */
 export type Endpoint = () => URL
@@ -58,7 +53,7 @@ export function contract(target: string, runtime: Runtime): void {
       expect((structuredContent as { runtime: string }).runtime).toMatch(runtime.userAgent)
     })
 
-    const has = (power: Lack): boolean => runtime.lacks?.includes(power) !== true
+    const has = (power: Lack): boolean => !runtime.abilities.lacks.includes(power)
     connecting(endpoint, has('streaming'))
     tools(endpoint, has('shared memory'))
     if (has('streaming')) streaming(endpoint, has('shared memory'))

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { textOf } from '../../../src/definition/error-text.ts'
 import { bundleServer } from '../../build/bundle-server.ts'
+import { abilitiesOf } from '../../contract/abilities.ts'
 import type { Project, Target } from '../../contract/target.ts'
 import { findProgram, resolveBin } from '../../project/project-tool.ts'
 import { WATCHER } from '../../run/watcher.ts'
@@ -45,14 +46,13 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 
 export const bun: Target = {
   title: 'Bun',
-  tasks: 'process',
+  ...abilitiesOf('bun'),
   defaultPort: 3000,
   marks: { files: ['bunfig.toml'], lockfiles: ['bun.lock', 'bun.lockb'] },
   limits: ['a call may take as long as its client waits'],
   start: artefactDev(artefact),
   ...artefact,
   isOwnMachine: true,
-  hasOneProcess: true,
   deployment: (outDir) => ownMachine(`bun run ${join(outDir, 'server.js')}`),
   examine: async (project) => {
     try {

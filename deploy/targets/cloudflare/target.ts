@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { isA } from '../../../src/definition/error-text.ts'
+import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
 import type {
   Artefact,
@@ -34,7 +35,7 @@ const CONFIG_FILE = 'wrangler.json'
 
 export const cloudflare: Target = {
   title: 'Cloudflare Workers',
-  tasks: 'objects',
+  ...abilitiesOf('cloudflare'),
   defaultPort: 8787,
   oldestNode: OLDEST_NODE,
   hasOwnVariables: true,

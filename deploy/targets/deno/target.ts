@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../../src/definition/error-text.ts'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import { abilitiesOf } from '../../contract/abilities.ts'
 import type { Deployment, DeploymentOptions, Finding, Logs, Project, Target } from '../../contract/target.ts'
 import { type Cron, cronCall, cronOf } from '../../project/cron.ts'
 import { toEnvFile } from '../../project/secrets.ts'
@@ -62,7 +63,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
 
 export const deno: Target = {
   title: 'Deno Deploy',
-  tasks: 'cron',
+  ...abilitiesOf('deno'),
   defaultPort: 8000,
   marks: { files: ['deno.json', 'deno.jsonc'], lockfiles: ['deno.lock'] },
   limits: ['a call may take as long as its client waits'],

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isA } from '../../../src/definition/error-text.ts'
+import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue } from '../../contract/facts.ts'
 import {
   type Deployment,
@@ -41,7 +42,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = { build: buildPackage, previ
 
 export const lambda: Target = {
   title: 'AWS Lambda',
-  tasks: 'dynamodb',
+  ...abilitiesOf('lambda'),
   defaultPort: 3000,
   cannotTellThatClientsLeft: true,
   marks: { files: ['samconfig.toml', 'samconfig.yaml'] },

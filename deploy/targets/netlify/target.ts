@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
 import type {
   Artefact,
@@ -124,7 +125,7 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
 export const netlify: Target = {
   marks: { files: ['netlify.toml', '.netlify/state.json'] },
   title: 'Netlify Functions',
-  tasks: 'cron',
+  ...abilitiesOf('netlify'),
   limits: [
     `a call may take ${shownValue(facts.callMs)}`,
     `a buffered response may be up to ${shownValue(facts.bufferedBytes)}, a streamed one ${shownValue(facts.streamedBytes)}`,
@@ -137,6 +138,7 @@ export const netlify: Target = {
 
 export const netlifyEdge: Target = {
   title: 'Netlify Edge Functions',
+  ...abilitiesOf('netlify-edge'),
   limits: [
     `a response must begin within ${shownValue(facts.edgeFirstByteMs)}, with ${shownValue(facts.edgeCpuMs)} of CPU time`,
   ],

@@ -1,6 +1,8 @@
 /** Node: one file that serves until a signal ends it. */
+
 import { join } from 'node:path'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import { abilitiesOf } from '../../contract/abilities.ts'
 import type { Finding, Project, Target } from '../../contract/target.ts'
 import { resolveTool } from '../../project/project-tool.ts'
 import { END_WITH_SCRIPT, ownMachine } from '../self-hosted.ts'
@@ -25,7 +27,7 @@ ${END_WITH_SCRIPT}`
 
 export const node: Target = {
   title: 'Node',
-  tasks: 'process',
+  ...abilitiesOf('node'),
   defaultPort: 3000,
   limits: ['a call may take as long as its client waits'],
   start: startDev,
@@ -48,7 +50,6 @@ export const node: Target = {
     env: { PORT: String(port), HOST: '127.0.0.1', MAYFLY_LOCAL: '1' },
   }),
   isOwnMachine: true,
-  hasOneProcess: true,
   deployment: (outDir) => ownMachine(`node ${join(outDir, 'server.mjs')}`),
   examine,
   files: ({ name }) => ({

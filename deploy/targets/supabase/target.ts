@@ -5,6 +5,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { textOf } from '../../../src/definition/error-text.ts'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
 import {
   type Artefact,
@@ -70,7 +71,7 @@ const pathOf = (name: string): string => `/functions/v1/${name}/mcp`
 
 export const supabase: Target = {
   title: 'Supabase Edge Functions',
-  tasks: 'cron',
+  ...abilitiesOf('supabase'),
   defaultPort: 54321,
   marks: { files: ['supabase/config.toml'] },
   limits: [

@@ -1,8 +1,10 @@
 /** Vercel, by the Build Output API v3: one function that serves every path, on Node (fluid compute) or on the Edge runtime. */
+
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
+import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
 import type { Artefact, Finding, Launch, Project, Target } from '../../contract/target.ts'
 import { cronOf } from '../../project/cron.ts'
@@ -131,7 +133,7 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
 export const vercel: Target = {
   marks: { files: ['vercel.json', '.vercel/project.json'] },
   title: 'Vercel',
-  tasks: 'cron',
+  ...abilitiesOf('vercel'),
   limits: [
     `a call may take ${shownValue(facts.callMs)}; MAYFLY_MAX_DURATION_MS at build time allows up to ${shownValue(facts.proCallMs)} on Pro, ${shownValue(facts.betaCallMs)} in beta`,
     `a request may be up to ${shownValue(facts.requestBytes)}`,
@@ -144,6 +146,7 @@ export const vercel: Target = {
 
 export const vercelEdge: Target = {
   title: 'Vercel Edge',
+  ...abilitiesOf('vercel-edge'),
   limits: [
     `a response must begin within ${shownValue(facts.edgeFirstByteMs)} and may take ${shownValue(facts.edgeCallMs)}`,
     `a request may be up to ${shownValue(facts.requestBytes)}`,

@@ -1,5 +1,6 @@
 /** The contract behind a Function URL that streams, and behind an HTTP API that takes whole answers. */
 
+import { ABILITIES } from '../../../deploy/contract/abilities.ts'
 import type { Target } from '../../../deploy/contract/target.ts'
 import { lambda } from '../../../deploy/targets/lambda/target.ts'
 import { contract } from '../../contract/contract.ts'
@@ -19,13 +20,13 @@ const buffered: Pick<Target, 'build' | 'preview'> = {
 }
 
 contract('lambda, streaming', {
+  abilities: ABILITIES.lambda,
   userAgent,
   start: () => serveArtefact(ENTRY, lambda, CWD),
-  lacks: ['disconnect', 'shared memory', 'streamed requests'],
 })
 
 contract('lambda, buffered', {
+  abilities: ABILITIES['lambda-buffered'],
   userAgent,
   start: () => serveArtefact(ENTRY, buffered, CWD),
-  lacks: ['streaming', 'disconnect', 'shared memory', 'streamed requests'],
 })

@@ -1,4 +1,5 @@
 /** Netlify Functions on Node and Edge Functions on Deno, each called as Netlify calls it: its own hosts are not on npm. */
+import { ABILITIES } from '../../../deploy/contract/abilities.ts'
 import { netlify, netlifyEdge } from '../../../deploy/targets/netlify/target.ts'
 import { contract } from '../../contract/contract.ts'
 import { deadline } from '../../contract/deadline.ts'
@@ -8,11 +9,13 @@ const FIXTURE = 'test/contract/fixture.ts'
 const LIMIT = { MAYFLY_MAX_DURATION_MS: '3000' }
 
 contract('a Netlify Function', {
+  abilities: ABILITIES.netlify,
   userAgent: /^Node\.js\//,
   start: () => serveArtefact(FIXTURE, netlify),
 })
 
 contract('a Netlify Edge Function', {
+  abilities: ABILITIES['netlify-edge'],
   userAgent: /^Deno\//,
   start: () => serveArtefact(FIXTURE, netlifyEdge),
 })
