@@ -55,21 +55,18 @@ const NEEDS: { readonly [N in Need]: string } = {
 const PLATFORMS_HEAD = `
 ## By platform
 
-What reaches all processes or isolates. \`createMemory…\` reaches one. A runtime test uses each engine on each platform; "no" is refused by
-the build, or told by \`mayfly doctor\`.
+What reaches all isolates; \`createMemory…\` reaches one.
 
 | adapter | streams | reports disconnects | buses | rendezvous | stored subscriptions | task stores | task runners |
 |---|---|---|---|---|---|---|---|
 `
 
 const PLATFORMS_TAIL = `
-- **Vercel Edge** has no sockets: no Redis, Postgres or NATS, and no tasks. Questions to modern clients, progress and streams work. Vercel
-  deprecated it: use Vercel (Node).
-- **Netlify Edge** documents no sockets either: the same holds. Use Netlify Functions for tasks and change notifications.
-- **Deno Deploy** may run several isolates: without a shared bus, a change reaches the clients of one.
-- **Supabase** ends a worker after 150 s (paid plans 400 s), and streams with it: clients listen again. A client that left is noticed at the
-  next write.
-- **Lambda** keeps a call running when its client has left. \`lambda\` buffers: no progress, no change notifications, no rendezvous.
+- **Vercel Edge** has no sockets, so neither Redis, Postgres, NATS nor tasks; questions to modern clients and progress work. Vercel deprecated it.
+- **Netlify Edge** documents no sockets: the same holds.
+- **Deno Deploy** may run several isolates: share a bus.
+- **Supabase** ends streams after 150 s (paid plans 400 s).
+- **Lambda** keeps a call running when its client has left.
 `
 
 const TAIL = `
@@ -99,9 +96,8 @@ const TAIL = `
 
 ## Deprecated by MCP 2026-07-28
 
-[Sampling, roots, logging](https://modelcontextprotocol.io/specification/2026-07-28/deprecated) and dynamic client registration may be removed from
-2027-07-28 on; they work until then. Call a model's API yourself, take folders as arguments, use [telemetry](http.md), and clients with Client
-ID Metadata Documents. HTTP+SSE has been deprecated since 2025-03-26.
+[Sampling, roots, logging and dynamic client registration](https://modelcontextprotocol.io/specification/2026-07-28/deprecated): they work, and may be
+removed from 2027-07-28. HTTP+SSE has been deprecated since 2025-03-26.
 
 ## Why not
 

@@ -2,7 +2,12 @@
  * What each platform can do besides answering: by nature, and with which engines. The targets, `mayfly doctor`, `mayfly init`, the launchers
  * of the contract suite and docs/degradation.md use this list. `test/runtimes/engines` tries each engine on each runtime.
  */
-import type { TaskPlatform } from './target.ts'
+
+/**
+ * `objects`: Durable Objects. `process`: Postgres and a long-lived process. `cron`: Postgres and a schedule. `dynamodb`: DynamoDB and a
+ * queue.
+ */
+export type TaskPlatform = 'objects' | 'process' | 'cron' | 'dynamodb'
 
 /**
  * What a platform cannot do. `streaming`: it sends buffered responses only. `disconnect`: it does not report that a client has gone. `shared

@@ -1,6 +1,8 @@
 /** The interface between the `mayfly` commands and a platform: how it builds, runs locally, deploys, and what it needs. */
-import type { Abilities } from './abilities.ts'
+import type { Abilities, TaskPlatform } from './abilities.ts'
 import type { SizeLimit } from './facts.ts'
+
+export type { TaskPlatform } from './abilities.ts'
 
 /** A user's project. */
 export interface Project {
@@ -56,12 +58,6 @@ export interface Target {
   /** `mayfly init`: the platform's files for a new project, by path from its root. */
   files(project: { readonly name: string; readonly hasTasks?: boolean }): ProjectFiles
 }
-
-/**
- * `objects`: Durable Objects. `process`: Postgres and a long-lived process. `cron`: Postgres and a schedule. `dynamodb`: DynamoDB and a
- * queue.
- */
-export type TaskPlatform = 'objects' | 'process' | 'cron' | 'dynamodb'
 
 export interface StartOptions {
   /** Absolute path of the file whose default export is the server. */
