@@ -121,7 +121,12 @@ function cell(feature: Feature, era: Column): string {
 }
 
 function platforms(): string {
-  const rows = [...ALL_ABILITIES.values()].map((abilities) => `| ${platformCells(abilities).join(' | ')} |`)
+  const adapters = new Map<string, string[]>()
+  for (const [adapter, ...cells] of [...ALL_ABILITIES.values()].map(platformCells)) {
+    const same = cells.join(' | ')
+    adapters.set(same, [...(adapters.get(same) ?? []), adapter!])
+  }
+  const rows = [...adapters].map(([cells, names]) => `| ${names.join(', ')} | ${cells} |`)
   return `${PLATFORMS_HEAD}${rows.join('\n')}\n${PLATFORMS_TAIL}`
 }
 
@@ -179,13 +184,18 @@ function reasons(): string {
   return [...lines].map(([text, features]) => `- ${features.join(', ')}: ${text}`).join('\n')
 }
 
+/** Tables without padding. */
+function compact(page: string): string {
+  return page.replaceAll(/^\|.*\|$/gm, (row) => row.replaceAll(/ *\| */g, '|'))
+}
+
 /** The whole file. */
 export function renderDegradation(): string {
   const rows = (Object.keys(MATRIX) as Feature[]).map(
     (feature) =>
       `| \`${feature}\` | ${cell(feature, 'modern')} | ${cell(feature, 'legacy')} | ${cell(feature, 'session')} |`,
   )
-  return `${HEAD}${rows.join('\n')}\n${platforms()}${TAIL}${reasons()}\n`
+  return compact(`${HEAD}${rows.join('\n')}\n${platforms()}${TAIL}${reasons()}\n`)
 }
 
 /** The file as it is on disk. */
