@@ -7,6 +7,7 @@ import type { BuildOptions, Message, Metafile, Plugin } from 'esbuild'
 import type { Artefact, Project } from '../contract/target.ts'
 import { noDefaultExport, noFetch } from '../project/entry.ts'
 import { buildErrors, isBuildFailure, loadEsbuild, refuseForeignInputs } from './bundler.ts'
+import { optionalPackages } from './optional-packages.ts'
 
 export interface ServerBundle {
   /** Source of the module that the platform loads; it imports the user's server from `mayfly:entry`, named exports from `mayfly:exports`. */
@@ -52,7 +53,8 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     minify: true,
     platform: bundle.platform,
     mainFields: ['module', 'main'],
-    conditions: ['import', ...(bundle.conditions ?? [])],
+    // Not esbuild's default condition `module`. `import` and `require` are added by how a package is loaded.
+    conditions: [...(bundle.conditions ?? [])],
     format: bundle.format ?? 'esm',
     target: bundle.target ?? 'es2022',
     external: [...(bundle.external ?? [])],
@@ -64,6 +66,7 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     plugins: [
       ...(bundle.plugins ?? []),
       entryPlugin(project.entry),
+      optionalPackages(),
       ...(bundle.platform === 'node' ? [nodeModules] : []),
     ],
     logLevel: 'silent',

@@ -141,7 +141,8 @@ export async function serveRequest(
   return server.fetch(withoutPrefix(request, prefix), env, { waitUntil, [PLATFORM]: platform })
 }
 
-function withoutPrefix(request: Request, prefix: string): Request {
+/** The same request with the path that the app expects. */
+export function withoutPrefix(request: Request, prefix: string): Request {
   if (prefix === '') return request
   const url = new URL(request.url)
   if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`)) return request

@@ -196,6 +196,8 @@ async function ask(
     message,
     era,
     isBuffered: true,
+    clientAddress: undefined,
+    prefix: '',
     auth: undefined,
     env: platform.env,
     waitUntil,

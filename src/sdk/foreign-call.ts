@@ -6,6 +6,7 @@ import { isObject } from '../definition/is-object.ts'
 import type { Incoming } from '../protocol/engine-options.ts'
 import type { Message, RpcId } from '../protocol/json-rpc.ts'
 import { ownAuth } from '../request/own-auth.ts'
+import { pathOf } from '../request/request-url.ts'
 import { visibleTo } from './guarded.ts'
 import type { ForeignCall } from './run.ts'
 import { type OpenMethods, withoutTasks } from './served-methods.ts'
@@ -23,6 +24,8 @@ export function toCall(
   const headers = new Headers(request.headers)
   // Both types are accepted here, even if the client accepts only one: the answer is converted.
   headers.set('accept', 'application/json, text/event-stream')
+  // Its text is read here.
+  headers.delete('accept-encoding')
   headers.delete('content-length')
   const body = JSON.stringify(message.value)
   return {
@@ -32,6 +35,8 @@ export function toCall(
     isBuffered,
     auth: auth && ownAuth(auth),
     env: platform.env,
+    clientAddress: platform.clientAddress,
+    prefix: platform.prefix ?? '',
     waitUntil,
   }
 }
@@ -53,6 +58,12 @@ export function isAnswerTo(sent: Sent, id: RpcId): boolean {
 /** Whether it is an error, also one of a tool. */
 export function isFailure({ error, result }: Sent): boolean {
   return error !== undefined || (isObject(result) && result.isError === true)
+}
+
+/** For the operator: what is not JSON-RPC. */
+export function describeAnswer({ status, headers }: Response, request: Request): string {
+  const type = headers.get('content-type') ?? 'no content type'
+  return `The server answered POST ${pathOf(request)} with HTTP status ${status} and ${type}, not with JSON-RPC: check that it has its MCP endpoint at this path.`
 }
 
 export function noteOutcome(sent: Sent, incoming: Incoming): void {

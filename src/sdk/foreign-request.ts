@@ -11,6 +11,7 @@ import type { Reply } from '../protocol/reply.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
 import { acceptedTypes, Exchange } from '../protocol/sse-response.ts'
 import {
+  describeAnswer,
   isAnswerTo,
   isFailure,
   noteOutcome,
@@ -97,11 +98,11 @@ export class ForeignRequest {
     this.#fail(deadlineError(limit))
   }
 
-  /** The message that is sent if the server ends without an answer. */
-  protected withoutAnswer(): string {
+  /** The message that is sent if the server ends without an answer. `what` tells the operator what it sent instead. */
+  protected withoutAnswer(what = 'The server ended without an answer.'): string {
     const { record, requestId } = this.incoming
     record.code = NO_ANSWER.code
-    this.#options.reportError(new Error('The server ended without an answer.'), {
+    this.#options.reportError(new Error(what), {
       requestId,
       method: record.method,
     })
@@ -178,7 +179,10 @@ export class ForeignRequest {
     const text = await response.text()
     const sent = parseSent(text)
     const challenge = response.headers.get('www-authenticate')
-    if (sent === undefined) return this.finish(this.withoutAnswer(), response.status)
+    if (sent === undefined) {
+      const status = response.status < 400 ? 502 : response.status
+      return this.finish(this.withoutAnswer(describeAnswer(response, this.incoming.request)), status)
+    }
     this.#conclude(sent, text, response.status, challenge === null ? {} : { 'www-authenticate': challenge })
     await this.#deciding
   }

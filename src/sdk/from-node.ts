@@ -2,14 +2,18 @@
  * `fromNode`: serves a Node `(req, res)` handler on platforms that use fetch, through `fetch-to-node`.
  */
 import type { Env } from '../definition/context.ts'
-import { refuseUnknown } from '../definition/unknown-option.ts'
+import { isA } from '../definition/error-text.ts'
+import { ProtocolError } from '../definition/protocol-error.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { withoutPrefix } from '../request/platform.ts'
 import { HOSTED_OPTIONS, type HostedConfig, type HostedServer, host } from './host.ts'
-import { toCancellable } from './node-response.ts'
+import { besideApp, checkMcpPath } from './node-app.ts'
+import { callHandler, requireHandler } from './node-call.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 
 /**
  * `request` is a Node `IncomingMessage` with `auth` of the verified token and the parsed `body`, as in Express; `response` is a
- * `ServerResponse`. Neither has a socket.
+ * `ServerResponse`. Their sockets have only the addresses, and tell whether the client is still there.
  */
 export type NodeHandler<NodeRequest, NodeResponse> = (
   request: NodeRequest,
@@ -18,18 +22,25 @@ export type NodeHandler<NodeRequest, NodeResponse> = (
 ) => unknown
 
 /** Options of `fromNode`. */
-export interface FromNodeOptions extends HostedConfig {}
-
-/** The used members of the substitutes. */
-interface Emitter {
-  emit(event: 'close'): boolean
+export interface FromNodeOptions extends HostedConfig {
+  /**
+   * The path of the MCP endpoint in an app that has other routes, such as `/mcp`. Requests for other paths reach the handler as they are:
+   * `auth`, `log` and the guards and limits of `http` do not apply to them, except that `maxCallMs` and the platform's deadline end the wait
+   * for their headers with 504. Default: every path is the MCP endpoint, as in an app that has no other.
+   *
+   * @throws TypeError for anything but a path, or for `/`.
+   */
+  mcpPath?: string
 }
+
+const OPTIONS: Names<FromNodeOptions> = { ...HOSTED_OPTIONS, mcpPath: 'string' }
 
 const NO_ENV: Env = Object.freeze({})
 
 /**
- * Serves an MCP handler written for node:http, with Mayfly's guard, auth and adapters. The handler is called for each POST, and must not
- * depend on state in the process. On Cloudflare it needs `nodejs_compat`.
+ * Serves an MCP handler written for node:http, or a whole app of Express, Connect, Koa (`app.callback()`), Fastify, Nest or h3, with Mayfly's
+ * guard, auth and adapters. The handler is called for each POST, with `mcpPath` also for all other paths, and must not depend on state in
+ * the process. On Cloudflare it needs `nodejs_compat`.
  *
  * ```ts
  * export default fromNode((req: IncomingMessage, res: ServerResponse) => handleMcp(req, res))
@@ -41,49 +52,38 @@ export function fromNode<NodeRequest, NodeResponse>(
   handler: NodeHandler<NodeRequest, NodeResponse>,
   options: FromNodeOptions = {},
 ): HostedServer {
-  if (typeof handler !== 'function') throw new TypeError('fromNode takes a Node handler: (req, res) => …')
-  refuseUnknown('fromNode', options, HOSTED_OPTIONS)
-  return host(createRun(handler), options)
+  requireHandler(handler)
+  refuseUnknown('fromNode', options, OPTIONS)
+  const { mcpPath, ...config } = options
+  checkMcpPath(mcpPath)
+  const hosted = host(createRun(handler), config)
+  return mcpPath === undefined ? hosted : besideApp(hosted, handler, mcpPath, config)
 }
 
 function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, NodeResponse>): RunForeign {
   return async (call: ForeignCall): Promise<ForeignAnswer> => {
     // Loaded at the first request: it needs Node's streams, which edge bundles without `fromNode` do not have.
-    const { toReqRes, toFetchResponse } = await import('fetch-to-node')
+    const { createNodeExchange } = await import('./node-exchange.ts')
+    const { signal } = call.request
+    const request = withoutPrefix(call.request, call.prefix)
     // The client may have disconnected in the meantime; listeners added from now on would not be called.
-    call.request.signal.throwIfAborted()
-    const { req, res } = toReqRes(call.request)
+    signal.throwIfAborted()
+    const exchange = createNodeExchange(request, call.clientAddress)
+    const { req, broken, leave } = exchange
     Object.assign(req, { auth: call.auth, body: call.message })
-    // Fetch requests may have the host only in their URL, but Node handlers read the header.
-    if (req.headers.host === undefined) {
-      const { host } = new URL(call.request.url)
-      req.headers.host = host
-      req.rawHeaders.push('host', host)
-    }
-    const leave = (): void => {
-      for (const side of [req, res] as readonly Emitter[]) side.emit('close')
-    }
-    call.request.signal.addEventListener('abort', leave, { once: true })
-    const platform = { env: (call.env ?? NO_ENV) as Env, waitUntil: call.waitUntil }
-    const broken = new Promise<never>((_resolve, reject) => {
-      const { destroy } = res
-      // Without a socket, `destroy` would have no effect: a stream piped to the response would wait forever.
-      res.destroy = (error?: Error) => {
-        if (!res.writableEnded) reject(error ?? new Error('The handler destroyed its response.'))
-        return destroy.call(res, error)
-      }
-      const run = async (): Promise<unknown> => handler(req as NodeRequest, res as NodeResponse, platform)
-      run().catch((error: unknown) => {
-        if (res.writableEnded) call.waitUntil(Promise.reject(error))
-        else reject(error)
-      })
+    signal.addEventListener('abort', leave, { once: true })
+    callHandler(handler as never, exchange, { env: call.env ?? NO_ENV, waitUntil: call.waitUntil })
+    const response = await Promise.race([exchange.response, broken]).catch((error: unknown) => {
+      // The client is told what cannot be passed on, and so is the operator.
+      if (isA(error, ProtocolError)) call.waitUntil(Promise.reject(new Error(error.message)))
+      throw error
     })
-    const response = toCancellable(await Promise.race([toFetchResponse(res), broken]), res)
     return {
       response,
       broken,
       close: () => {
-        call.request.signal.removeEventListener('abort', leave)
+        signal.removeEventListener('abort', leave)
+        leave()
         return response.body?.locked === false ? response.body.cancel() : undefined
       },
     }

@@ -13,6 +13,10 @@ export interface ForeignCall {
   readonly isBuffered: boolean
   readonly auth: AuthInfo | undefined
   readonly env: unknown
+  /** The caller's address, if the platform reports it. */
+  readonly clientAddress: string | undefined
+  /** The part of the path that the platform adds. */
+  readonly prefix: string
   readonly waitUntil: (promise: Promise<unknown>) => void
 }
 

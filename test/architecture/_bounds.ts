@@ -92,7 +92,6 @@ export const BOUNDS: readonly Bound[] = [
       'src/sdk/description.ts': 'withinCallLimit.look',
       'src/sdk/from-node.ts': 'NodeHandler',
       'src/sdk/from-sdk.ts': 'SdkServerFactory',
-      'src/sdk/node-response.ts': 'NodeResponse.removeAllListeners',
       'src/sdk/run.ts': 'ForeignAnswer.close RunForeign',
       'src/sdk/schema-memo.ts': 'Convert',
       'src/sdk/sdk-context.ts': 'SdkMcpRequest.requestState',

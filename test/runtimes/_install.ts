@@ -16,6 +16,7 @@ const PACKAGES = [
   'test/runtimes/tasks/inspector',
   'test/runtimes/mcpb',
   'test/byo',
+  'test/byo/apps',
   'test/retrieval-stores',
   'examples/mastra',
   'examples/tasks/dynamodb',

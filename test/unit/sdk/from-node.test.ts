@@ -160,17 +160,19 @@ describe('any Node handler', () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
   })
 
-  it('neither side has a socket', async () => {
+  it('both sides have a socket, with the address of the client', async () => {
     const seen: unknown[] = []
     await legacy(
       plain((request, response) => {
-        seen.push(request.socket ?? 'none', response.socket ?? 'none')
+        seen.push(request.socket.remoteAddress, request.socket === response.socket, request.socket.writable)
         response.writeHead(200, { 'content-type': 'application/json' })
         response.end('{"jsonrpc":"2.0","id":1,"result":{}}')
       }),
       'ping',
+      {},
+      { platform: { clientAddress: '203.0.113.7' } },
     )
-    expect(seen).toEqual(['none', 'none'])
+    expect(seen).toEqual(['203.0.113.7', true, true])
   })
 
   it('its page asks it once a minute [page.private]', async () => {

@@ -1,0 +1,113 @@
+/** The routes of an app besides its MCP endpoint: they go to the Node handler as they are. */
+import { isMetadataPath } from '../auth/location.ts'
+import { isA } from '../definition/error-text.ts'
+import { ProtocolError } from '../definition/protocol-error.ts'
+import { toCallLimits } from '../http/hosting.ts'
+import { createReportError } from '../http/log.ts'
+import { earliestEnd, watchCall } from '../protocol/deadline.ts'
+import { CLIENT_GONE } from '../protocol/sse-response.ts'
+import { platformOf, type RequestPlatform, withoutPrefix } from '../request/platform.ts'
+import { hasUrl, pathOf } from '../request/request-url.ts'
+import type { HostedConfig, HostedServer } from './host.ts'
+import { callHandler } from './node-call.ts'
+
+/** @throws TypeError for anything but the path of a route. */
+export function checkMcpPath(mcpPath: unknown): void {
+  if (mcpPath === undefined || (typeof mcpPath === 'string' && /^\/[^?#]*[^?#/]$/.test(mcpPath))) return
+  throw new TypeError('"mcpPath" must be the path of the MCP endpoint in the app, such as "/mcp".')
+}
+
+/** Only requests for `mcpPath`, what is below it and the metadata of `auth` reach `hosted`; all others reach the handler. */
+export function besideApp(
+  hosted: HostedServer,
+  handler: (request: never, response: never, third: never) => unknown,
+  mcpPath: string,
+  config: HostedConfig,
+): HostedServer {
+  const limits = toCallLimits(config)
+  const reportError = createReportError(config.onError)
+  const endpoint = spelledPlainly(mcpPath) ?? mcpPath
+  const isForMcp = (path: string): boolean => {
+    if (config.auth !== undefined && isMetadataPath(path)) return true
+    const plain = spelledPlainly(path)
+    return plain === undefined || plain === endpoint || plain.startsWith(`${endpoint}/`)
+  }
+
+  const serveApp = async (request: Request, platform: RequestPlatform): Promise<Response> => {
+    const waitUntil = (promise: Promise<unknown>): void => {
+      const guarded = promise.catch((error: unknown) => reportError(error, { url: pathOf(request) }))
+      platform.waitUntil?.(guarded)
+    }
+    // Loaded at the first request, as for the MCP endpoint.
+    const { createNodeExchange } = await import('./node-exchange.ts')
+    const exchange = createNodeExchange(request, platform.clientAddress)
+    const limit = earliestEnd(platform, true, limits)
+    let stop = (): void => {}
+    const ended = new Promise<Response>((resolve) => {
+      const end = (response: Response): void => {
+        exchange.leave()
+        resolve(response)
+      }
+      stop = watchCall(request.signal, limit, limits, {
+        onDisconnect: () => end(new Response(null, { status: CLIENT_GONE })),
+        onExpire: () =>
+          end(textResponse(504, `The app did not answer ${pathOf(request)} within ${limit.name}.`)),
+      })
+    })
+    const serve = async (): Promise<Response> => {
+      callHandler(handler as never, exchange, { env: platform.env ?? {}, waitUntil })
+      return Promise.race([exchange.response, exchange.broken])
+    }
+    try {
+      return await Promise.race([serve(), ended])
+    } catch (error) {
+      reportError(error, { url: pathOf(request) })
+      return isA(error, ProtocolError)
+        ? textResponse(error.status, error.message)
+        : textResponse(500, 'Internal Server Error')
+    } finally {
+      stop()
+      request.signal.addEventListener('abort', exchange.leave, { once: true })
+    }
+  }
+  const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {
+    if (!hasUrl(request)) return hosted.handle(request, platform)
+    const inApp = withoutPrefix(request, platform.prefix ?? '')
+    return isForMcp(new URL(inApp.url).pathname)
+      ? hosted.handle(request, platform)
+      : serveApp(inApp, platform)
+  }
+  return {
+    handle,
+    leanHandle: hosted.leanHandle,
+    close: hosted.close,
+    fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext, request)),
+  }
+}
+
+/**
+ * One spelling for all that a router may take for the same path: case, escapes, slashes, dot segments, parameters after `;`. Undefined if
+ * escapes are not valid. Otherwise another spelling would reach the endpoint of the app without the guard.
+ */
+function spelledPlainly(path: string): string | undefined {
+  let text = path
+  try {
+    for (let decoded = decodeURIComponent(text); decoded !== text; decoded = decodeURIComponent(text))
+      text = decoded
+  } catch {
+    return undefined
+  }
+  const segments: string[] = []
+  for (const segment of text
+    .toLowerCase()
+    .replace(/[;?#].*$/s, '')
+    .split(/[/\\]/)) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  return `/${segments.join('/')}`
+}
+
+function textResponse(status: number, text: string): Response {
+  return new Response(text, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } })
+}

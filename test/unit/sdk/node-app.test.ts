@@ -1,0 +1,303 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { finished, pipeline, Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { describe, expect, it, vi } from 'vitest'
+import { staticTokens } from '../../../src/auth.ts'
+import { type FromNodeOptions, fromNode } from '../../../src/from-node.ts'
+import { eventually } from '../../_eventually.ts'
+import { legacyRequest } from '../_client.ts'
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
+
+/** As Express does with every request and response. */
+function replacePrototypes(request: IncomingMessage, response: ServerResponse): void {
+  Object.setPrototypeOf(request, Object.create(IncomingMessage.prototype))
+  Object.setPrototypeOf(response, Object.create(ServerResponse.prototype))
+}
+
+const app = (handler: Handler, options: FromNodeOptions = {}) =>
+  fromNode<IncomingMessage, ServerResponse>(
+    (request, response) => {
+      replacePrototypes(request, response)
+      return handler(request, response)
+    },
+    { log: false, onError: () => {}, mcpPath: '/mcp', ...options },
+  )
+
+const ask = (handler: Handler, path = '/page', init: RequestInit = {}): Promise<Response> =>
+  app(handler).fetch(new Request(`https://shop.example${path}`, init))
+
+const MESSAGE = { jsonrpc: '2.0', id: 1, result: {} }
+
+describe('a response whose prototype is replaced', () => {
+  it('is the answer, with its status, headers and each of its cookies', async () => {
+    const response = await ask((_request, res) => {
+      res.statusCode = 201
+      res.setHeader('set-cookie', ['a=1', 'b=2'])
+      res.setHeader('connection', 'keep-alive')
+      res.write('one ')
+      res.end('two')
+    })
+
+    expect([response.status, response.headers.getSetCookie()]).toEqual([201, ['a=1', 'b=2']])
+    expect([response.headers.get('connection'), await response.text()]).toEqual([null, 'one two'])
+  })
+
+  it('answers MCP, and has ended when its prototype is replaced once more', async () => {
+    const closed = vi.fn()
+    const server = app((request, res) => {
+      res.on('finish', () => replacePrototypes(request, res))
+      res.on('close', () => closed(res.writableFinished, res.headersSent, res.destroyed))
+      res.writeHead(200, { 'content-type': 'application/json' })
+      res.end(JSON.stringify(MESSAGE))
+    })
+
+    const response = await server.fetch(legacyRequest('ping'))
+
+    expect(await response.json()).toEqual(MESSAGE)
+    await eventually(() => expect(closed.mock.calls).toEqual([[true, true, true]]))
+  })
+
+  it.each([204, 304, 205])('of status %s has no body', async (status) => {
+    const response = await ask((_request, res) => res.writeHead(status, { etag: '"1"' }).end('dropped'))
+
+    expect([response.status, response.body, response.headers.get('etag')]).toEqual([status, null, '"1"'])
+  })
+
+  it('to HEAD has the headers alone', async () => {
+    const init = { method: 'HEAD' }
+    const response = await ask((_request, res) => res.setHeader('content-length', 5).end('12345'), '/', init)
+
+    expect([response.body, response.headers.get('content-length')]).toEqual([null, '5'])
+  })
+
+  it('sends its headers before its body', async () => {
+    let end = (): void => {}
+    const response = await ask((_request, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.flushHeaders()
+      end = () => res.end('data: 1\n\n')
+    })
+
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    end()
+    expect(await response.text()).toBe('data: 1\n\n')
+  })
+
+  it('is written as fast as it is read', async () => {
+    const chunk = Buffer.alloc(50_000)
+    let written = 0
+    const response = await ask((_request, res) => {
+      const source = Readable.from(
+        (function* () {
+          for (; written < 100; written++) yield chunk
+        })(),
+      )
+      pipeline(source, res, () => {})
+    })
+
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(written).toBeLessThan(25)
+    expect((await response.arrayBuffer()).byteLength).toBe(5_000_000)
+  })
+
+  it('calls back for what is written and ended, and is finished for node:stream', async () => {
+    const seen: string[] = []
+    let over: Promise<void> | undefined
+    const response = await ask((_request, res) => {
+      over = promisify(finished)(res)
+      res.write('é', 'latin1', () => seen.push('written'))
+      res.end('w7Y=', 'base64', () => seen.push('ended'))
+    })
+
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array([0xe9, 0xc3, 0xb6]))
+    await over
+    expect(seen).toEqual(['written', 'ended'])
+  })
+
+  it('whose reader leaves is closed, with its request and its socket', async () => {
+    const closed: string[] = []
+    const response = await ask((request, res) => {
+      res.on('close', () => closed.push('response'))
+      request.on('close', () => closed.push('request'))
+      request.socket.on('close', () => closed.push('socket'))
+      res.write('some')
+    })
+
+    await response.body?.cancel()
+
+    await eventually(() => expect(closed.sort()).toEqual(['request', 'response', 'socket']))
+  })
+
+  it('early hints, trailers and cork change nothing', async () => {
+    const response = await ask((_request, res) => {
+      res.writeEarlyHints({ link: '</a.css>; rel=preload' })
+      res.writeContinue()
+      res.cork()
+      res.write('whole')
+      res.uncork()
+      res.addTrailers({ 'x-after': '1' })
+      res.end()
+    })
+
+    expect(await response.text()).toBe('whole')
+  })
+
+  it('that the handler destroys → 500 before its headers, an error in the body after', async () => {
+    const before = await ask((_request, res) => res.destroy())
+    const after = await ask((_request, res) => {
+      res.write('some')
+      setImmediate(() => res.destroy(new Error('gone')))
+    })
+
+    expect(before.status).toBe(500)
+    await expect(after.text()).rejects.toThrow()
+  })
+
+  it.each(['/mcp', '/page'])('of a status that no Response has → 502 in words on %s', async (path) => {
+    const onError = vi.fn()
+    const server = app((_request, res) => res.writeHead(101).end(), { onError })
+    const init = { method: 'POST', body: legacyRequest('ping').body, headers: legacyRequest('ping').headers }
+    const response =
+      path === '/mcp'
+        ? await server.fetch(legacyRequest('ping'))
+        : await server.fetch(new Request(`https://shop.example${path}`, { ...init, body: '{}' }))
+
+    expect([response.status, await response.text()]).toEqual([502, expect.stringContaining('status 101')])
+    await eventually(() => expect(String(onError.mock.calls[0]?.[0])).toContain('status 101'))
+  })
+})
+
+describe('what an app reads of its request', () => {
+  it('its protocol, address, version and body', async () => {
+    const server = app(async (request, res) => {
+      let text = ''
+      for await (const chunk of request) text += chunk
+      const { encrypted, remoteAddress } = request.socket as IncomingMessage['socket'] & {
+        encrypted: boolean
+      }
+      const { url, httpVersion, headers } = request
+      const { host, 'transfer-encoding': framing } = headers
+      res.end(JSON.stringify([text, encrypted, remoteAddress, url, httpVersion, host, framing]))
+    })
+    const request = new Request('https://shop.example/prod/form?a=1', { method: 'POST', body: 'a body' })
+
+    const response = await server.handle(request, { clientAddress: '2001:db8::7', prefix: '/prod' })
+
+    expect(await response.json()).toEqual([
+      'a body',
+      true,
+      '2001:db8::7',
+      '/form?a=1',
+      '1.1',
+      'shop.example',
+      'chunked',
+    ])
+  })
+
+  it('an upload that its client gives up ends it with an error', async () => {
+    const client = new AbortController()
+    const ended = vi.fn()
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10)) })
+    const init = { method: 'POST', body, signal: client.signal, duplex: 'half' } as RequestInit
+    const served = ask(
+      (request) => {
+        request.once('data', () => request.pause())
+        request.on('error', (error: NodeJS.ErrnoException) => ended(error.code ?? error.name))
+      },
+      '/upload',
+      init,
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+    client.abort()
+
+    expect((await served).status).toBe(499)
+    await eventually(() => expect(ended).toHaveBeenCalledOnce())
+  })
+})
+
+describe('mcpPath', () => {
+  const auth = staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }])
+  const page: Handler = (request, res) => res.end(`page ${request.url}`)
+
+  it.each(['/mcp', '/MCP/', '//mcp', '/%6dcp', '/%256dcp', '/a/..%2fmcp', '/mcp;a', '/%'])(
+    '%s is behind auth',
+    async (path) => {
+      const server = app(page, { auth })
+      const headers = { 'content-type': 'application/json' }
+      const request = new Request(`https://shop.example${path}`, { method: 'POST', body: '{}', headers })
+      const { status } = await server.handle(request, {})
+
+      expect(status).toBe(401)
+    },
+  )
+
+  it('other paths, also of other methods, reach the app without a token', async () => {
+    const server = app(page, { auth })
+    for (const path of ['/', '/mcp-docs', '/healthz', '/.well-known/other'])
+      expect(await (await server.fetch(new Request(`https://shop.example${path}`))).text()).toBe(
+        `page ${path}`,
+      )
+    const metadata = new Request('https://shop.example/.well-known/oauth-protected-resource/mcp')
+    expect(await (await server.fetch(metadata)).text()).toContain('"resource"')
+  })
+
+  it('an app that never answers → 504, in time', async () => {
+    const server = app(() => {}, { http: { maxCallMs: 50 } })
+    const response = await server.fetch(new Request('https://shop.example/page'))
+
+    expect([response.status, await response.text()]).toEqual([504, expect.stringContaining('/page')])
+  })
+
+  it('an app that throws → 500, reported', async () => {
+    const onError = vi.fn()
+    const server = app(
+      () => {
+        throw new Error('secret reason')
+      },
+      { onError },
+    )
+    const response = await server.fetch(new Request('https://shop.example/page'))
+
+    expect([response.status, await response.text()]).toEqual([500, 'Internal Server Error'])
+    expect(String(onError.mock.calls[0]?.[0])).toContain('secret reason')
+  })
+
+  it.each(['mcp', '/', '/mcp/', '/mcp?a', 7])('%s → TypeError', (mcpPath) => {
+    expect(() => fromNode(() => {}, { mcpPath: mcpPath as string })).toThrow(/mcpPath/)
+  })
+})
+
+describe('the handler', () => {
+  it('no route → 404, and the log says which path', async () => {
+    const onError = vi.fn()
+    const server = fromNode<IncomingMessage, ServerResponse>(
+      (_request, _response, next) => (next as unknown as () => void)(),
+      { log: false, onError },
+    )
+    const response = await server.fetch(legacyRequest('ping'))
+
+    expect(response.status).toBe(404)
+    expect(String(onError.mock.calls[0]?.[0])).toContain('POST /mcp')
+  })
+
+  it('an app, which is called with two arguments: it has its own page for what it has no route for', async () => {
+    const given = Object.assign(
+      (...all: [IncomingMessage, ServerResponse]) =>
+        all[1].end(JSON.stringify({ ...MESSAGE, result: { all: all.length } })),
+      { handle: () => {}, listen: () => {} },
+    )
+    const response = await fromNode(given, { log: false }).fetch(legacyRequest('ping'))
+
+    expect(await response.json()).toMatchObject({ result: { all: 2 } })
+  })
+
+  it.each([
+    ['callback', 'app.callback()'],
+    ['routing', 'app.routing(req, res)'],
+    ['getHttpAdapter', 'getInstance()'],
+    ['fetch', 'toNodeHandler'],
+  ])('an object with %s() → TypeError that says what to pass', (member, hint) => {
+    expect(() => fromNode({ [member]: () => {} } as never)).toThrow(hint)
+  })
+})
