@@ -121,7 +121,7 @@ export function createNodeExchange(request: Request, address: string | undefined
   override(res, {
     socket,
     connection: socket,
-    // As in node:http, whose responses are no `Writable`.
+    // node:http has no such state for its responses.
     _writableState: undefined,
     writable: true,
     destroyed: false,
