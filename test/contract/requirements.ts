@@ -78,7 +78,7 @@ export const REQUIREMENTS = {
   },
   'tools.middleware': {
     statement:
-      'Middleware of `use` is around each tool call, in order: it may refuse it, change its arguments, which are validated again, and its result, which must match the outputSchema.',
+      'Middleware of `use` is around each tool call: what it changes of arguments and result must match their schemas.',
     source: ['docs/tools.md'],
   },
   'tools.hidden': {

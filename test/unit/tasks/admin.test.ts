@@ -641,7 +641,9 @@ describe('retry', () => {
     const { taskId } = await tasks.retry(await end('beside'))
     await client.server.tasks.runDue()
     expect(await tasks.show(taskId)).toMatchObject({ isError: true })
-    expect(ran).toEqual(['one', 'two', 'two'])
+    // Their keys are made beside each other: either may be first.
+    expect(ran.slice(0, 2).sort()).toEqual(['one', 'two'])
+    expect(ran.slice(2)).toEqual([ran[1]])
   })
 
   test('an event that did not arrive in time is waited for again; one that has arrived since counts', async () => {
