@@ -98,6 +98,7 @@ export class Replay implements StepsCall {
     this.#phase = 'ended'
     clearTimeout(this.#stepTimer)
     clearTimeout(this.#stuckTimer)
+    this.#onStepsEnd?.()
   }
 
   /** Called when the tool answered or its call was aborted: no more questions are asked. */

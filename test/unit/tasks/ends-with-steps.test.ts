@@ -156,7 +156,11 @@ test('a cancelled task does not wait for its steps', async () => {
   const { taskId } = await client.call('job')
   const running = runDue()
   await vi.waitFor(() => expect(isRunning).toBe(true))
+  const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
+  const before = timers()
   await client.cancel(taskId)
   await running
   expect((await client.get(taskId)).status).toBe('cancelled')
+  // None keeps the process alive for the rest of the minute.
+  expect(timers()).toBeLessThan(before)
 })
