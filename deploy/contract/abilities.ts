@@ -92,8 +92,8 @@ export const ABILITIES = {
     adapter: 'Deno, Deno Deploy',
     lacks: [],
     ...SOCKETS,
-    hasOneProcess: true,
-    runners: ['pollingRunner', 'cron'],
+    hasOneProcess: false,
+    runners: ['cron'],
     tasks: 'cron',
   },
   supabase: {
