@@ -6,7 +6,7 @@ import type { Era } from '../definition/context.ts'
 import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { canStream } from '../protocol/conditions.ts'
-import type { Answerer, RequestMessage } from '../protocol/engine.ts'
+import type { Answerer, RequestMessage, UnansweredMessage } from '../protocol/engine.ts'
 import type { CallLimits, Incoming } from '../protocol/engine-options.ts'
 import { META } from '../protocol/envelope.ts'
 import { type RpcId, resultMessage } from '../protocol/json-rpc.ts'
@@ -20,6 +20,7 @@ import type { RunForeign } from './run.ts'
 import { isServed } from './served-methods.ts'
 
 const LISTEN = 'subscriptions/listen'
+const NOTIFICATION = 'notifications/'
 
 export function createForeignAnswerer(run: RunForeign, options: ForeignOptions): Answerer {
   const streams = new Set<ForeignListen>()
@@ -49,18 +50,30 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
       streams.add(stream)
       return stream.answer()
     },
+    // What is not forwarded is acknowledged, and dropped: nobody waits for an answer.
     accept(message, incoming) {
-      if (message.kind === 'notification') {
-        checkAccess(message.method, message.params, incoming.access, options.scopes)
-        // Nobody waits for an answer: it is acknowledged, and dropped.
-        if (!isServed(message.method, options)) return undefined
+      if (message.kind === 'response') {
+        const { access } = incoming
+        const mayBeAsked = options.mayAsk && (access === undefined || access.isKnown)
+        return mayBeAsked ? forward(withoutOthers(message), incoming, run, options) : undefined
       }
-      return forward(message, incoming, run, options)
+      const { method, params } = message
+      checkAccess(method, params, incoming.access, options.scopes)
+      // A handler may answer a request that has no id: past the middleware, and with all that lists leave out.
+      return method.startsWith(NOTIFICATION) && isServed(method, options)
+        ? forward(message, incoming, run, options)
+        : undefined
     },
     close() {
       for (const stream of streams) stream.finishWithResult()
     },
   }
+}
+
+/** Only the members of a response: others would be those of a request that nobody has checked. */
+function withoutOthers(message: UnansweredMessage): UnansweredMessage {
+  const { jsonrpc, id, result, error } = message.value as { readonly [name: string]: unknown }
+  return { ...message, value: { jsonrpc, id, result, error } }
 }
 
 function notServed(method: string, era: Era): ProtocolError {

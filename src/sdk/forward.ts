@@ -7,7 +7,7 @@ import { BufferedReply, jsonReply } from '../protocol/reply.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'
 import type { ReportError } from '../request/options.ts'
-import { toCall } from './foreign-call.ts'
+import { parseSent, toCall } from './foreign-call.ts'
 import type { ForeignMiddleware } from './foreign-middleware.ts'
 import type { ListedNames } from './listed-names.ts'
 import { closeQuietly, type ForeignAnswer, type RunForeign, unbroken } from './run.ts'
@@ -16,6 +16,8 @@ import type { OpenMethods } from './served-methods.ts'
 export interface ForeignOptions extends CallLimits, OpenMethods {
   readonly reportError: ReportError
   readonly names: ListedNames
+  /** Whether the server may wait for an answer to a question that an earlier request has asked. */
+  readonly mayAsk: boolean
   readonly use?: readonly ForeignMiddleware[] | undefined
 }
 
@@ -49,13 +51,14 @@ export function forward(
       if (isOver) return
       answer = await run(call)
       if (isOver) return closeQuietly(answer)
-      const { status, body } = answer.response
+      const { ok, status, body } = answer.response
       const text = body === null || status === 202 ? '' : await unbroken(answer, answer.response.text())
       if (isOver) return
       const { headers, platform } = incoming
+      // Only a refusal has a body: a result would be one that nobody has checked.
       end(
-        text === ''
-          ? new BufferedReply(null, status, headers)
+        ok || parseSent(text)?.error === undefined
+          ? new BufferedReply(null, ok ? 202 : status, headers)
           : jsonReply(withinLimit(text, undefined, platform.maxResponseBytes), status, headers),
       )
     }

@@ -60,12 +60,11 @@ export interface HostedServer {
   readonly keyStore?: (env: unknown) => unknown
 }
 
-/** @throws TypeError for an invalid configuration. */
-export function host(
-  run: RunForeign,
-  config: HostedConfig,
-  names: ListedNames = createListedNames(),
-): HostedServer {
+/**
+ * @param names What is known of a server's names: undefined for a handler, which may also have asked its clients something.
+ * @throws TypeError for an invalid configuration.
+ */
+export function host(run: RunForeign, config: HostedConfig, names?: ListedNames): HostedServer {
   checkHosting(config)
   checkScopes(config.scopes, config)
   checkMethods(config.methods)
@@ -75,7 +74,15 @@ export function host(
   const { scopes, methods, telemetry } = config
   const keyStore = tokenAuthOf(config)?.keyStore
   const use = config.use?.length ? config.use : undefined
-  const answerer = createForeignAnswerer(run, { ...limits, reportError, scopes, methods, names, use })
+  const answerer = createForeignAnswerer(run, {
+    ...limits,
+    reportError,
+    scopes,
+    methods,
+    names: names ?? createListedNames(),
+    mayAsk: names === undefined,
+    use,
+  })
   const app = createApp(
     createDescription(run, config, limits),
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),

@@ -186,6 +186,13 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
       (await one(client, toCall(entry, 'say', { text }))).message?.result as Record<string, unknown>
     expect(await say('hello')).toMatchObject({ content: [{ text: 'hello!' }], _meta: { seen: true } })
     await ran(entry, probe, 1)
+    if (entry.hasStatus || entry.isBatch) {
+      const body = (text: string) => text.replace(/"id":\d+,/, '')
+      const { status, message } = await one(client, toCall(entry, 'say', { text: 'no id' }), { body })
+      expect([status, message]).toEqual([202, undefined])
+      expect(probe.count('say')).toBe(1)
+      probe.audit.length = 1
+    }
     expect(await say('own')).toMatchObject({ content: [{ text: 'its own' }], _meta: { seen: true } })
     const refused = await say('refuse')
     expect(refused).toMatchObject({ content: [{ text: 'refused for undefined' }], isError: true })

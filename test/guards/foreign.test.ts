@@ -107,6 +107,34 @@ describe.each([
   })
 })
 
+describe.each([
+  ['legacy', clients.legacy],
+  ['a batch', clients.batch],
+  ['modern', clients.modern],
+])('a request without an id to a handler that answers anything, %s', (_era, connect) => {
+  it('runs nothing, and shows nothing of what is closed', async () => {
+    const probe = new Probe()
+    const server = fromNode(
+      (request: IncomingMessage & { body?: { id?: unknown } }, response: ServerResponse) => {
+        probe.happened.push('rule')
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(
+          JSON.stringify({ jsonrpc: '2.0', id: request.body?.id, result: { tools: [{ name: 'rule' }] } }),
+        )
+      },
+      hosting(probe, { auth: 'anonymous', use: true }),
+    )
+    const front = await FRONTS.serve(server, {})
+    onEnd(front.close)
+    const client = await connect({ ...front, token: undefined })
+    const body = (text: string) => text.replaceAll(/"id":\d+,/g, '')
+    for (const call of [toCall(IMPLEMENTED.fromNode, 'say'), { method: 'tools/list' }])
+      expect(await client.send([call], { body })).toMatchObject([{ status: 202, message: undefined }])
+    expect(probe.happened).toEqual([])
+    expect((await client.send([{ method: 'tools/list' }]))[0]!.message?.result).toEqual({ tools: [] })
+  })
+})
+
 const SDKS = [
   ['v1', createSdkV1, clients.legacy],
   ['v2', createSdkV2, clients.modern],
