@@ -3,12 +3,12 @@
  */
 import type { Env } from '../definition/context.ts'
 import { isA } from '../definition/error-text.ts'
-import { ProtocolError } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { withoutPrefix } from '../request/platform.ts'
 import { HOSTED_OPTIONS, type HostedConfig, type HostedServer, host } from './host.ts'
 import { besideApp, checkMcpPath } from './node-app.ts'
 import { callHandler, requireHandler } from './node-call.ts'
+import { NotPassedOn } from './not-passed-on.ts'
 import type { ForeignAnswer, ForeignCall, RunForeign } from './run.ts'
 
 /**
@@ -74,8 +74,7 @@ function createRun<NodeRequest, NodeResponse>(handler: NodeHandler<NodeRequest, 
     signal.addEventListener('abort', leave, { once: true })
     callHandler(handler as never, exchange, { env: call.env ?? NO_ENV, waitUntil: call.waitUntil })
     const response = await Promise.race([exchange.response, broken]).catch((error: unknown) => {
-      // The client is told what cannot be passed on, and so is the operator.
-      if (isA(error, ProtocolError)) call.waitUntil(Promise.reject(new Error(error.message)))
+      if (isA(error, NotPassedOn)) call.waitUntil(Promise.reject(new Error(error.message)))
       throw error
     })
     return {

@@ -1,7 +1,7 @@
 /** Calls a Node handler: a function, or a whole app of a framework. */
 import { memberOf } from '../definition/error-text.ts'
-import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { NodeExchange } from './node-exchange.ts'
+import { NotPassedOn } from './not-passed-on.ts'
 
 type Handler = (request: unknown, response: unknown, third?: unknown) => unknown
 
@@ -34,11 +34,9 @@ export function callHandler(handler: Handler, exchange: NodeExchange, platform: 
 /** An edge platform's refusal of `new Function`, in words; any other error unchanged. */
 function explained(error: unknown): unknown {
   if (memberOf(error, 'name') !== 'EvalError') return error
-  return new ProtocolError(
-    ErrorCode.internal,
+  return new NotPassedOn(
     'The handler makes code from strings, as Fastify does for its routes, which this platform does not allow: deploy it to a platform that runs Node.',
-    undefined,
-    { status: 502, cause: error },
+    error,
   )
 }
 

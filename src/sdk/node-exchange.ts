@@ -3,9 +3,9 @@
  * prototype, a socket, backpressure, and `close`. It needs Node's streams, so it is loaded at the first request.
  */
 import { FetchIncomingMessage, FetchServerResponse, toReqRes } from 'fetch-to-node'
-import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { NodeBody } from './node-body.ts'
 import { createNodeSocket } from './node-socket.ts'
+import { NotPassedOn } from './not-passed-on.ts'
 import { membersOf, override } from './pinned.ts'
 
 export interface NodeExchange {
@@ -160,17 +160,14 @@ function addHeaders(req: FetchIncomingMessage, { headers, body }: Request, { hos
   req._addHeaderLines(lines, lines.length)
 }
 
-/** @throws ProtocolError for a status that a `Response` cannot have. */
+/** @throws NotPassedOn for a status that a `Response` cannot have. */
 function toResponse(inner: Inner, stream: ReadableStream<Uint8Array>): Response {
   const [statusLine = '', ...lines] = inner._header.trimEnd().split('\r\n')
   const [, code, statusText = ''] = statusLine.split(/^HTTP\/1\.1 (\d+) ?/)
   const status = Number(code)
   if (status < 200 || status > 599) {
-    throw new ProtocolError(
-      ErrorCode.internal,
+    throw new NotPassedOn(
       `The handler answered with HTTP status ${status}, which fromNode cannot pass on: use one from 200 to 599. Upgrades need a server of their own.`,
-      undefined,
-      { status: 502 },
     )
   }
   const headers = new Headers()
