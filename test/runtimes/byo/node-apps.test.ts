@@ -1,5 +1,5 @@
 /** Apps of Node's frameworks, passed to `fromNode`, as what `mayfly build` makes of them. What a handler can do: test/unit/sdk/node-app.test.ts. */
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -115,4 +115,20 @@ describe.each(PLATFORMS)('on %s', (platform, target, cwd) => {
       },
     )
   })
+})
+
+it('on workerd, the app of docs/bring-your-own.md as it stands there', async () => {
+  const page = readFileSync(join(ROOT, 'docs/bring-your-own.md'), 'utf8')
+  const file = join(APPS, '.page.js')
+  writeFileSync(file, page.match(/```js\n([\s\S]*?)```/)![1]!)
+  const served = await serveArtefact(file, cloudflare, APPS).finally(() => rmSync(file))
+  try {
+    const headers = { 'content-type': 'application/json', 'mcp-protocol-version': '2025-11-25' }
+    const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"opens"}}'
+
+    expect(await (await fetch(new URL('/', served.url))).text()).toBe('The shop')
+    expect(await (await fetch(served.url, { method: 'POST', headers, body })).text()).toContain('At 8.')
+  } finally {
+    await served.stop()
+  }
 })

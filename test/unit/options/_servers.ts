@@ -281,7 +281,7 @@ export const SERVERS: {
   'mayfly-mcp/from-node': {
     fromNode: {
       call: (options) => fromNode(() => {}, options),
-      options: { ...HOSTING, scopes: GUARDED },
+      options: { ...HOSTING, scopes: GUARDED, mcpPath: '/mcp' },
       open: NAMES,
     },
   },

@@ -216,6 +216,35 @@ describe('what an app reads of its request', () => {
   })
 })
 
+describe('what does not come through', () => {
+  it('headers of the app on its MCP answers; other routes keep theirs', async () => {
+    const server = app((_request, res) => {
+      res.writeHead(200, { 'content-type': 'application/json', 'set-cookie': 'a=1', 'x-app': 'shop' })
+      res.end(JSON.stringify(MESSAGE))
+    })
+    const answer = await server.fetch(legacyRequest('ping'))
+    const page = await server.fetch(new Request('https://shop.example/page'))
+
+    expect(await answer.json()).toEqual(MESSAGE)
+    expect([answer.headers.get('set-cookie'), answer.headers.get('x-app')]).toEqual([null, null])
+    expect([page.headers.get('set-cookie'), page.headers.get('x-app')]).toEqual(['a=1', 'shop'])
+  })
+
+  it('the bytes of an MCP request: the message is written anew; other routes get theirs', async () => {
+    const read: string[] = []
+    const server = app(async (request, res) => {
+      read.push(Buffer.concat(await request.toArray()).toString())
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(MESSAGE))
+    })
+    const { headers } = legacyRequest('ping')
+    const body = '{ "jsonrpc": "2.0",  "id": 1, "method": "ping" }'
+    for (const path of ['/mcp', '/hook'])
+      await server.fetch(new Request(`https://shop.example${path}`, { method: 'POST', headers, body }))
+
+    expect(read).toEqual(['{"jsonrpc":"2.0","id":1,"method":"ping"}', body])
+  })
+})
+
 describe('mcpPath', () => {
   const auth = staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }])
   const page: Handler = (request, res) => res.end(`page ${request.url}`)
