@@ -1,26 +1,38 @@
-/** API keys in a file, for servers on one machine. */
-import { randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+/**
+ * API keys in a file, for servers on one machine. A line for each key and for each revocation, which are only ever added, each in one write:
+ * a process that was paused in the middle of a change cannot undo what others have written since. Last uses are in a file of their own.
+ */
+import { mkdir, open, readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { memberOf } from '../../src/definition/error-text.ts'
+import { memberOf, textOf } from '../../src/definition/error-text.ts'
+import { isObject } from '../../src/definition/is-object.ts'
 import { type KeyStore, type StoredKey, toRecord, toStoredKey } from '../../src/keys/store.ts'
+import { createUseFile } from './key-use-file.ts'
 
-type Keys = ReadonlyMap<string, StoredKey>
+type Revocation = { readonly id: string; readonly revokedAt: number }
 
-/** Milliseconds that a writer waits for others. */
-const WAIT_MS = 2500
-const POLL_MS = 10
-/** What a lock is held for takes milliseconds: an older one was left behind by a process that was killed. */
-const STALE_MS = 1500
+interface Content {
+  readonly keys: ReadonlyMap<string, StoredKey>
+  /** What a new line begins with. */
+  readonly separator: string
+}
+
+/** At the end of a line that was not written completely, because the disk was full or the machine stopped. */
+const CUT = '#cut'
+
+/** Each line begins with these characters, so that other files are not taken for one with a cut line. */
+const START = '{"id":"'
+
+/** The id of a key whose revocation was cut: it may not stay accepted. */
+const CUT_REVOCATION = /^\{"id":"([0-9A-Za-z]{12})","revokedAt"/
 
 /**
- * Creates a store of API keys in a JSON file, for `apiKeys` of `mayfly-mcp/keys`: for servers on one machine. Several processes may use it at once, and
- * see each change with their next read. Only its owner may read the file, which contains hashes and no keys; it is replaced as a whole.
+ * Creates a store of API keys in a file with a line of JSON for each key, for `apiKeys` of `mayfly-mcp/keys`: for servers on one machine.
+ * Several processes may use it at once, and see each change with their next read. Only its owner may read the file, which contains hashes
+ * and no keys. A second file, `<path>.used`, has when keys were last used.
  *
  * ```ts
- * apiKeys({ store: fileKeyStore('keys.json') })
+ * apiKeys({ store: fileKeyStore('keys.jsonl') })
  * ```
  *
  * @param path Relative to the working directory. The file does not have to exist.
@@ -29,63 +41,58 @@ const STALE_MS = 1500
 export function fileKeyStore(path: string): KeyStore {
   if (typeof path !== 'string' || path === '') throw new TypeError('fileKeyStore needs the path of a file.')
   const file = resolve(path)
-  let known: { readonly version: string; readonly keys: Keys } | undefined
+  const uses = createUseFile(`${file}.used`)
+  let known: ({ readonly version: string } & Content) | undefined
 
-  const readAll = async (): Promise<Keys> => {
+  const readContent = async (): Promise<Content> => {
     const version = await versionOf(file)
-    if (version === undefined) return new Map()
-    if (known?.version !== version) known = { version, keys: parse(await readFile(file, 'utf8'), file) }
-    return known.keys
+    if (version === undefined) return { keys: new Map(), separator: '' }
+    if (known?.version !== version) known = { version, ...parse(await readFile(file, 'utf8'), file) }
+    return known
   }
-
-  /** @param change Returns undefined to leave the file as it is. */
-  const write = (change: (keys: Keys) => StoredKey | undefined): Promise<boolean> =>
-    withLock(file, async () => {
-      const keys = parse((await versionOf(file)) === undefined ? '[]' : await readFile(file, 'utf8'), file)
-      const changed = change(keys)
-      if (changed === undefined) return false
-      const all = [...new Map(keys).set(changed.id, changed).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-      const aside = `${file}.${randomUUID()}`
-      const text = `[\n${all.map((key) => `  ${JSON.stringify(key)}`).join(',\n')}\n]\n`
-      try {
-        await writeFile(aside, text, { mode: 0o600, flag: 'wx', flush: true })
-        await rename(aside, file)
-      } catch (error) {
-        await rm(aside, { force: true })
-        throw error
-      }
-      return true
-    })
+  const keyOf = async (id: string): Promise<StoredKey | undefined> => (await readContent()).keys.get(id)
+  /** Returns the key as it is then. */
+  const add = async (entry: StoredKey | Revocation): Promise<StoredKey> => {
+    const { separator } = await readContent()
+    await append(file, `${separator}${JSON.stringify(entry)}\n`)
+    const key = await keyOf(entry.id)
+    if (key !== undefined && ('hash' in entry || key.revokedAt !== undefined)) return key
+    throw new Error(`${file} was replaced by another program: try again.`)
+  }
 
   return {
     async create(key) {
       toRecord(key)
       await mkdir(dirname(file), { recursive: true })
-      return write((keys) => (keys.has(key.id) ? undefined : toStoredKey(key)))
+      if ((await keyOf(key.id)) !== undefined) return false
+      // Of two keys that were added at once with one id, the first one counts.
+      return (await add(toStoredKey(key))).hash === key.hash
     },
-    read: async (id) => (await readAll()).get(id),
+    read: keyOf,
     async list({ limit, after = '' }) {
-      const keys = [...(await readAll()).values()].filter(({ id }) => id > after).slice(0, limit)
-      const next = keys.length < limit ? undefined : keys.at(-1)!.id
-      return { keys, ...(next !== undefined && { next }) }
+      const { keys } = await readContent()
+      const ids = [...keys.keys()].filter((id) => id > after).sort()
+      const used = await uses.read()
+      const page = ids.slice(0, limit).map((id) => withUse(keys.get(id)!, used.get(id)))
+      return { keys: page, ...(ids.length > limit && { next: page.at(-1)!.id }) }
     },
     async revoke(id, revokedAt) {
-      if (!(await readAll()).has(id)) return false
-      return write((keys) => {
-        const key = keys.get(id)
-        return key && { ...key, revokedAt: key.revokedAt ?? revokedAt }
-      })
+      const key = await keyOf(id)
+      if (key === undefined) return false
+      if (key.revokedAt === undefined) await add({ id, revokedAt })
+      return true
     },
     async use(id, lastUsedAt) {
-      await write((keys) => {
-        const key = keys.get(id)
-        return key && { ...key, lastUsedAt: Math.max(key.lastUsedAt ?? 0, lastUsedAt) }
-      })
+      if ((await keyOf(id)) !== undefined) await uses.add(id, lastUsedAt)
     },
   }
 }
 
-/** Each change is a new file. Undefined: there is none. */
+function withUse(key: StoredKey, lastUsedAt: number | undefined): StoredKey {
+  return lastUsedAt === undefined ? key : { ...key, lastUsedAt: Math.max(key.lastUsedAt ?? 0, lastUsedAt) }
+}
+
+/** Undefined: there is no file. */
 async function versionOf(file: string): Promise<string | undefined> {
   try {
     const { ino, mtimeNs, size } = await stat(file, { bigint: true })
@@ -96,54 +103,70 @@ async function versionOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** @throws Error naming the file, without its content. */
-function parse(text: string, file: string): Keys {
-  let entries: unknown
+/** In one write, which the system does not mix with others. */
+async function append(file: string, text: string): Promise<void> {
+  const bytes = Buffer.from(text)
+  const handle = await open(file, 'a', 0o600)
   try {
-    entries = JSON.parse(text)
-  } catch {
-    // Left undefined.
-  }
-  if (!Array.isArray(entries)) throw new Error(`${file} is not a JSON list of API keys.`)
-  return new Map(entries.map(toStoredKey).map((key) => [key.id, key]))
-}
-
-/** Runs `work` in one process at a time. */
-async function withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
-  const lock = `${file}.lock`
-  const end = Date.now() + WAIT_MS
-  while (!(await take(lock))) {
-    await removeStale(lock)
-    if (Date.now() > end)
-      throw new Error(`${file} is locked: remove ${lock} if no other program writes the keys.`)
-    await delay(POLL_MS * (1 + Math.random()))
-  }
-  try {
-    return await work()
+    const { bytesWritten } = await handle.write(bytes)
+    if (bytesWritten < bytes.length) throw new Error(`${file} was not written completely: the disk is full.`)
+    await handle.sync()
   } finally {
-    await rm(lock, { force: true })
+    await handle.close()
   }
 }
 
-async function take(lock: string): Promise<boolean> {
-  try {
-    await (await open(lock, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600)).close()
-    return true
-  } catch (error) {
-    if (memberOf(error, 'code') === 'EEXIST') return false
-    throw error
+/** @throws Error naming the file and the line, without its content. */
+function parse(text: string, file: string): Content {
+  const lines = text.split('\n')
+  const keys = new Map<string, StoredKey>()
+  const revoked = new Map<string, number>()
+  const revoke = ({ id, revokedAt }: Revocation) => revoked.set(id, revoked.get(id) ?? revokedAt)
+  const addLine = (line: string, where: string): void => {
+    if (line.trim() === '') return
+    const entry = jsonIn(line)
+    try {
+      if (isRevocation(entry)) revoke(entry)
+      else addKey(keys, toStoredKey(entry))
+    } catch (error) {
+      throw new Error(`${where} is not an API key or a revocation: ${textOf(error)}`)
+    }
   }
+  const addCut = (line: string): void => {
+    const [, id] = CUT_REVOCATION.exec(line) ?? []
+    if (id !== undefined) revoke({ id, revokedAt: 0 })
+  }
+  const last = lines.at(-1)!
+  const isCut = START.startsWith(last.slice(0, START.length)) && last !== '' && jsonIn(last) === undefined
+  for (const [index, line] of lines.entries()) {
+    if (line.endsWith(CUT) || (isCut && index === lines.length - 1)) addCut(line)
+    else addLine(line, `Line ${index + 1} of ${file}`)
+  }
+  for (const [id, revokedAt] of revoked) {
+    const key = keys.get(id)
+    if (key !== undefined) keys.set(id, { ...key, revokedAt: key.revokedAt ?? revokedAt })
+  }
+  return { keys, separator: isCut ? `${CUT}\n` : last === '' ? '' : '\n' }
 }
 
-/** By a rename, which only one process can do. */
-async function removeStale(lock: string): Promise<void> {
+function addKey(keys: Map<string, StoredKey>, key: StoredKey): void {
+  if (!keys.has(key.id)) keys.set(key.id, key)
+}
+
+function isRevocation(entry: unknown): entry is Revocation {
+  return (
+    isObject(entry) &&
+    Object.keys(entry).length === 2 &&
+    typeof entry.id === 'string' &&
+    typeof entry.revokedAt === 'number'
+  )
+}
+
+/** Undefined for any other text: the error of JSON.parse would show a part of it. */
+function jsonIn(text: string): unknown {
   try {
-    const { mtimeMs } = await stat(lock)
-    if (Date.now() - mtimeMs < STALE_MS) return
-    const aside = `${lock}.${randomUUID()}`
-    await rename(lock, aside)
-    await rm(aside, { force: true })
-  } catch (error) {
-    if (memberOf(error, 'code') !== 'ENOENT') throw error
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }

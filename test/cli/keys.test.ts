@@ -125,7 +125,7 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     expect([code, stdout, stderr]).toEqual([
       1,
       '',
-      expect.stringContaining('keys.json is not a JSON list of API keys'),
+      expect.stringMatching(/Line 1 of .*keys\.json is not an API key or a revocation: .*"id"/),
     ])
     expect(readFileSync(join(project.folder, 'keys.json'), 'utf8')).toBe('{"keys":[]}')
   })
