@@ -71,6 +71,12 @@ export interface TaskContext extends McpContext {
 export interface TaskReader {
   /** The task as clients see it; undefined if this caller has no task with that id. */
   getTask(taskId: string): Promise<object | undefined>
+  /**
+   * The result of a completed task.
+   *
+   * @throws Error if this caller has no task with that id, and if the task has no result: it is still working, has failed or was cancelled.
+   */
+  getTaskResult(taskId: string): Promise<object>
 }
 
 /** The context of a tool, by its option `task`. */

@@ -9,6 +9,7 @@ import type { InferInput, PlainJsonSchema, Schema } from '../definition/schema.t
 import type { TaskOption } from '../definition/task-option.ts'
 import {
   type AnyTool,
+  authoredOf,
   checkMcp,
   inPlaceOf,
   offerCall,
@@ -107,7 +108,10 @@ export function makeTool(
     extend?.(context)
     return execute(input, context)
   }
-  const source = { ...config, execute: extend === undefined ? execute : inPlaceOf(execute, extended) }
+  const source = {
+    ...config,
+    execute: extend === undefined ? execute : inPlaceOf(authoredOf(execute)!, extended),
+  }
   let compiled: CompiledTool | undefined
   const call = async (input?: unknown, context?: ToolCallContext): Promise<unknown> => {
     compiled ??= compileTool(config.id, source)

@@ -63,7 +63,7 @@ export type SdkSendNotification = (notification: WireMessage) => Promise<void>
 /** SDK v1: the second argument of a tool's callback. */
 export interface SdkV1Extra {
   readonly signal: AbortSignal
-  /** The JSON-RPC id. On the context itself, `requestId` is the id of the HTTP request, as in the log. */
+  /** The JSON-RPC id. */
   readonly requestId: string | number
   readonly sessionId?: string
   readonly authInfo?: AuthInfo

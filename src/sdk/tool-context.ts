@@ -13,8 +13,8 @@ import type {
   SdkSendRequest,
 } from './sdk-context.ts'
 
-/** What callbacks of SDK v1 and of v2 receive, and the members of `McpContext`. */
-export interface SdkToolContext extends McpContext {
+/** What `setup` and middleware receive: the members of `McpContext`, and those of the SDK. */
+export interface SdkServerContext extends McpContext {
   /** SDK v1: the same as `auth`. */
   readonly authInfo?: AuthInfo
   readonly _meta?: SdkRequestMeta
@@ -28,10 +28,27 @@ export interface SdkToolContext extends McpContext {
   readonly mcpReq: SdkMcpRequest
   /** SDK v2: the HTTP request. */
   readonly http?: SdkHttp
-  /** `elicit` with parameters in wire form. Of `options`, only those of `elicit` are used. */
-  elicitInput(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
+  /**
+   * `elicit` with parameters in wire form. Of `options`, only those of `elicit` are used. Absent where this client cannot be asked, neither
+   * with a form nor with a URL; `elicit` then says why.
+   */
+  elicitInput?(params: ElicitParams, options?: object): Promise<ElicitAnswer<Record<string, unknown>>>
   /** `extra`: the second argument of the SDK's callbacks, v1 and v2 combined: a plain object that can be spread. */
   readonly mcp: { readonly extra: SdkExtra }
+}
+
+/**
+ * What callbacks of SDK v1 and of v2 receive, and the members of `McpContext`. A member that cannot work in this request is absent, so that
+ * code which tests for it takes its fallback; `can` says why. `sendRequest` and `mcpReq`, which the SDK always has, fail with the reason.
+ */
+export interface SdkToolContext
+  extends Omit<SdkServerContext, 'requestId' | 'createMessage' | 'listRoots' | 'reportProgress'> {
+  /** The id of the JSON-RPC request, as in the SDK. The id in the log is the `x-request-id` of the response. */
+  readonly requestId: string | number
+  createMessage?: McpContext['createMessage']
+  listRoots?: McpContext['listRoots']
+  /** Absent if the client did not ask for progress. */
+  reportProgress?: McpContext['reportProgress']
 }
 
 const MEMBERS: Members = {
@@ -54,6 +71,7 @@ const MEMBERS: Members = {
     return extraOf(this).http
   },
   elicitInput() {
+    if (!this.can('elicitation.form').available && !this.can('elicitation.url').available) return undefined
     return (params: ElicitParams, options?: object) => this.elicit(params, elicitOptionsIn(options))
   },
   mcp() {

@@ -162,13 +162,26 @@ function createShared(
     isForeign,
     reportRarely,
     options,
-    readerFor: (principal) => ({
-      async getTask(taskId) {
+    readerFor(principal) {
+      const getTask = async (taskId: string): Promise<Record<string, unknown> | undefined> => {
         const task = await records.read(taskId)
         if (task?.record.principal !== principal || isForeign(task.server)) return undefined
         return describeDetails(task)
-      },
-    }),
+      }
+      return {
+        getTask,
+        async getTaskResult(taskId) {
+          const task = await getTask(taskId)
+          if (task === undefined)
+            throw new Error(`There is no task "${taskId}" of this caller: it may have expired.`)
+          if (task.status !== 'completed')
+            throw new Error(
+              `Task "${taskId}" has no result: its status is "${task.status}". Read it with getTask.`,
+            )
+          return task.result as object
+        },
+      }
+    },
     attach(server) {
       if (host !== undefined)
         throw new TypeError('These tasks belong to another server: create tasks for each server.')

@@ -39,8 +39,11 @@ function driven(http: HttpConfig = {}) {
   return { server: createServer({ tools: { tool }, http }), answer, fail, context: started.promise }
 }
 
-function serverOf(execute: (ctx: SdkToolContext) => unknown): MCPServer {
-  const tool: AnyTool = createSdkTool({ id: 'tool', execute: (_input, ctx) => execute(ctx) })
+function serverOf(execute: (ctx: McpContext & SdkToolContext) => unknown): MCPServer {
+  const tool: AnyTool = createSdkTool({
+    id: 'tool',
+    execute: (_input, ctx) => execute(ctx as McpContext & SdkToolContext),
+  })
   return createServer({ tools: { tool } })
 }
 

@@ -167,8 +167,8 @@ describe('capabilities that the client lacks', () => {
       Promise.all([
         ctx.elicit({ message: 'a?', requestedSchema: requestedSchema as never }),
         ctx.elicit('Go', 'https://a.example/'),
-        ctx.createMessage({ messages: [], maxTokens: 1 }),
-        ctx.listRoots(),
+        ctx.mcpReq.requestSampling({ maxTokens: 1, messages: [] } as { maxTokens: number }),
+        ctx.sendRequest({ method: 'roots/list' }),
       ]),
     )
     const answer = await round(server, { name: 't' }, { capabilities: { roots: {} } })
@@ -188,7 +188,7 @@ describe('returned questions', () => {
   it('of a tool that also waits for one → go out together, and the state comes back', async () => {
     const server = serverOf(async (ctx) => {
       if (ctx.mcpReq.requestState() === undefined) {
-        void ctx.listRoots()
+        void ctx.sendRequest({ method: 'roots/list' })
         return returns({ name: ask('Your name?') }, 'asked')
       }
       await ctx.elicit({ message: 'Sure?', requestedSchema: requestedSchema as never })

@@ -23,14 +23,14 @@ describe('a question inside a step', () => {
       'after it has waited',
       async (ctx) => {
         await turn()
-        return ctx.listRoots()
+        return ctx.sendRequest({ method: 'roots/list' })
       },
     ],
     ['in a chain of callbacks', (ctx) => turn().then(() => ctx.elicit('?', name))],
     ['beside others', (ctx) => Promise.all([turn(), turn().then(() => ctx.elicit('?', name))])],
     [
       'inside a step inside a step',
-      (ctx) => ctx.step('inner', async () => turn().then(() => ctx.listRoots())),
+      (ctx) => ctx.step('inner', async () => turn().then(() => ctx.sendRequest({ method: 'roots/list' }))),
     ],
   ])('%s → an error at once that says what to do [ask.inside-step]', async (_label, body) => {
     let caught: unknown

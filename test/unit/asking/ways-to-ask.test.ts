@@ -9,7 +9,7 @@ import { openSession } from './_session.ts'
 /** Every way to ask by parameters as they are on the wire. */
 const WAYS: readonly (readonly [string, (ctx: SdkToolContext, params: never) => unknown])[] = [
   ['ctx.elicit', (ctx, params) => ctx.elicit(params)],
-  ['elicitInput', (ctx, params) => ctx.elicitInput(params)],
+  ['elicitInput', (ctx, params) => ctx.elicitInput?.(params)],
   ['mcpReq.elicitInput', (ctx, params) => ctx.mcpReq.elicitInput(params)],
   ['mcpReq.send', (ctx, params) => ctx.mcpReq.send({ method: 'elicitation/create', params })],
   ['sendRequest', (ctx, params) => ctx.sendRequest({ method: 'elicitation/create', params })],

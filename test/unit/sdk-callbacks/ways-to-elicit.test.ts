@@ -15,11 +15,11 @@ it('elicitInput, mcpReq.elicitInput and sendRequest ask alike; notSecret counts'
     inputSchema: z.object({ way: z.number() }),
     execute: ({ way }, ctx) =>
       [
-        () => ctx.elicitInput(params, options),
+        () => ctx.elicitInput!(params, options),
         () => ctx.elicit(params, options),
         () => ctx.mcpReq.elicitInput(params, options),
         () => ctx.sendRequest({ method: 'elicitation/create', params }, z.any(), options),
-        () => ctx.elicitInput(params),
+        () => ctx.elicitInput!(params),
       ][way]!(),
   })
   const meta = { [META.clientCapabilities]: { elicitation: { form: {} } } }

@@ -39,3 +39,31 @@ test.each(['auto', 'required'] as const)(
     expect(JSON.parse(await look('ann'))).toMatchObject({ taskId, status: 'working' })
   },
 )
+
+test('the result of a completed task can be read; without one there is an error', async () => {
+  const read = createTool({
+    id: 'read',
+    task: 'auto',
+    inputSchema: z.object({ taskId: z.string() }),
+    execute: async ({ taskId }, ctx) => JSON.stringify(await ctx.taskStore.getTaskResult(taskId)),
+  })
+  const make = createTool({
+    id: 'make',
+    task: 'required',
+    inputSchema: z.object({ isLong: z.boolean() }),
+    execute: async ({ isLong }, ctx) => (isLong ? await ctx.waitFor('never') : 'made'),
+  })
+  const client = new TaskClient({ tools: { read, make }, tasks: createMemoryTasks(), auth })
+  const textOf = async (taskId: string, name = 'ann') => {
+    const seen = (await client.call('read', { taskId }, as(name))) as unknown as {
+      content: { text: string }[]
+    }
+    return seen.content[0]!.text
+  }
+  const short = await client.call('make', { isLong: false }, as('ann'))
+  await expect.poll(async () => (await client.get(short.taskId, as('ann'))).status).toBe('completed')
+  expect(JSON.parse(await textOf(short.taskId))).toMatchObject({ content: [{ type: 'text', text: 'made' }] })
+  expect(await textOf(short.taskId, 'bob')).toContain('no task')
+  const long = await client.call('make', { isLong: true }, as('ann'))
+  expect(await textOf(long.taskId)).toContain('"working"')
+})
