@@ -3,7 +3,7 @@ import { createCircuitBreaker } from '../auth/circuit-breaker.ts'
 import { VerifierUnavailableError } from '../auth/verifier.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { createKeyText } from './key.ts'
-import { type KeyStore, type StoredKey, storeError } from './store.ts'
+import { type KeyStore, type StoredKey, storeError, toStoredKey } from './store.ts'
 
 /** Milliseconds for one answer of a store. */
 const READ_TIMEOUT_MS = 3000
@@ -24,7 +24,7 @@ export function createLookUp(store: KeyStore, cacheMs: number): LookUp {
   const unknown = new Map<string, Remembered>()
   const read = async (id: string): Promise<StoredKey | undefined> => {
     try {
-      return await withTimeout(store.read(id), READ_TIMEOUT_MS, 'store of API keys')
+      return toKey(await withTimeout(store.read(id), READ_TIMEOUT_MS, 'store of API keys'), id)
     } catch (cause) {
       throw new VerifierUnavailableError(storeError(cause), { cause })
     }
@@ -45,4 +45,12 @@ export function createLookUp(store: KeyStore, cacheMs: number): LookUp {
     if (cacheMs > 0) cache.set(id, { key, until: now + cacheMs })
     return key
   }
+}
+
+/** A store may be written by anyone. @throws TypeError for what is not this key. */
+function toKey(row: unknown, id: string): StoredKey | undefined {
+  if (row === undefined || row === null) return undefined
+  const key = toStoredKey(row)
+  if (key.id !== id) throw new TypeError('It returned a key with another id than the one it was asked for.')
+  return key
 }

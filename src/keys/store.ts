@@ -1,4 +1,5 @@
 /** Where API keys are stored: by their ids, with hashes in place of the keys. */
+import { expiriesOf, verdictOf } from '../auth/verdict.ts'
 import { textOf } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import { idWithin } from './key.ts'
@@ -32,7 +33,7 @@ export interface KeyPage {
 export interface KeyStore {
   /** Stores a new key. Resolves with false if the id exists. */
   create(key: StoredKey): Promise<boolean>
-  /** Resolves with undefined for an unknown id. */
+  /** Resolves with undefined for an unknown id. A row that is not a `StoredKey` lets no one in: its caller gets 503, and the log the reason. */
   read(id: string): Promise<StoredKey | undefined>
   /** About `limit` keys, in an order of the store's own. A key that is stored meanwhile may be in two pages or none. */
   list(options: { readonly limit: number; readonly after?: string | undefined }): Promise<KeyPage>
@@ -86,7 +87,11 @@ function timesIn(times: { [name: string]: unknown }): object {
   return Object.fromEntries(known.map(([name, at]) => [name, Number(at)]))
 }
 
-/** @throws TypeError for a value that is not a stored key: a key whose scopes or expiry cannot be read must let no one in. */
+/**
+ * A row that says in another spelling that its key was revoked, such as `revoked_at` or `active: false`, is a revoked key.
+ *
+ * @throws TypeError for a value that is not a stored key: a key whose scopes or expiry cannot be read must let no one in.
+ */
 export function toStoredKey(value: unknown): StoredKey {
   if (!isObject(value)) throw new TypeError('A stored API key is not an object.')
   const { id, hash, name, owner, scopes = [], createdAt = 0, expiresAt, revokedAt, lastUsedAt } = value
@@ -102,6 +107,14 @@ export function toStoredKey(value: unknown): StoredKey {
   check(isScoped, 'has "scopes" that are not a list of strings without spaces')
   for (const [member, at] of Object.entries({ createdAt, expiresAt, revokedAt, lastUsedAt }))
     check(at === undefined || (typeof at === 'number' && at >= 0), `has no time in "${member}"`)
+  const [other] = expiriesOf(value).find(([member]) => member !== 'expiresAt') ?? []
+  check(other === undefined, `has "${other}": name it "expiresAt", in milliseconds since the epoch`)
+  const verdict = verdictOf(value)
+  check(
+    verdict !== 'unclear',
+    'does not say whether it is valid: "revokedAt" does, in milliseconds since the epoch',
+  )
+  const ended = revokedAt ?? (verdict === 'bad' ? 0 : undefined)
   return {
     id,
     hash,
@@ -110,7 +123,7 @@ export function toStoredKey(value: unknown): StoredKey {
     scopes,
     createdAt,
     ...(expiresAt !== undefined && { expiresAt }),
-    ...(revokedAt !== undefined && { revokedAt }),
+    ...(ended !== undefined && { revokedAt: ended }),
     ...(lastUsedAt !== undefined && { lastUsedAt }),
   } as StoredKey
 }

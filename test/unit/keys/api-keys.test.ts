@@ -190,6 +190,80 @@ describe('what is refused', () => {
   })
 })
 
+describe("a row of one's own store", () => {
+  /** The status, and what the log says. */
+  const answerTo = async (change: (row: object) => unknown): Promise<string> => {
+    const store = counted()
+    const admin = createKeyAdmin(store)
+    const [{ key }, { id: otherId }] = [await admin.create({ name: 'ci' }), await admin.create({ name: 'b' })]
+    const onError = vi.fn()
+    const read = async (id: string) => change({ ...(await store.read(id)), otherId }) as never
+    const response = await discover(keyed({ ...store, read }, {}, { onError }), key)
+    const text = response.status === 401 ? await textFrom(response) : String(onError.mock.calls[0]?.[0] ?? '')
+    return `${response.status} ${text}`
+  }
+  const [past, future] = [1, 1_900_000_000_000]
+
+  it.each([
+    { revoked_at: past },
+    { revokedAt: past },
+    { revokedAt: 0 },
+    { revoked_at: '2020-01-01' },
+    { revoked: true },
+    { revoked: 1 },
+    { is_revoked: true },
+    { disabled: true },
+    { deleted_at: past },
+    { status: 'revoked' },
+    { active: false },
+    { enabled: null },
+  ])('%j → 401: revoked', async (members) => {
+    expect(await answerTo((row) => ({ ...row, ...members }))).toMatch(/^401 .*was revoked/)
+  })
+
+  it.each<[object, string]>([
+    [{ expires_at: past }, '"expires_at": name it "expiresAt"'],
+    [{ expires_at: future }, '"expires_at": name it "expiresAt"'],
+    [{ exp: past }, '"exp"'],
+    [{ valid_until: '2020-01-01' }, '"valid_until"'],
+    [{ expiresAt: new Date(past) }, 'no time in "expiresAt"'],
+    [{ expiresAt: '2020-01-01' }, 'no time in "expiresAt"'],
+    [{ expiresAt: null }, 'no time in "expiresAt"'],
+    [{ expiresAt: Number.NaN }, 'no time in "expiresAt"'],
+    [{ revokedAt: null }, 'no time in "revokedAt"'],
+    [{ active: 1 }, 'does not say whether it is valid'],
+    [{ scopes: 'read write' }, '"scopes"'],
+    [{ scopes: null }, '"scopes"'],
+    [{ owner: '' }, '"owner"'],
+    [{ hash: undefined }, '"hash"'],
+    [{ hash: 'ab'.repeat(32) }, '"hash"'],
+  ])('%j → 503, and the log says what is wrong', async (members, reason) => {
+    const answer = await answerTo((row) => ({ ...row, ...members }))
+    expect(answer).toMatch(/^503 .*The store of API keys failed/)
+    expect(answer).toContain(reason)
+  })
+
+  it('of another key, and what is no row → 503; none → 401', async () => {
+    expect(await answerTo((row) => ({ ...row, id: (row as { otherId: string }).otherId }))).toMatch(
+      /^503 .*another id/,
+    )
+    for (const row of [[], [{}], 'row', 1, true]) expect(await answerTo(() => row)).toMatch(/^503 /)
+    for (const row of [undefined, null]) expect(await answerTo(() => row)).toMatch(/^401 /)
+  })
+
+  it('with members of its own, and empty ones in other spellings → 200', async () => {
+    const more = {
+      revoked_at: null,
+      expires_at: null,
+      disabled: 0,
+      active: true,
+      status: 'active',
+      tenant: 7,
+    }
+    expect(await answerTo((row) => ({ ...row, ...more }))).toBe('200 ')
+  })
+})
+
 describe('revoking', () => {
   it('is in force after 5 seconds at the latest, elsewhere at once [keys.revoke]', async () => {
     const store = counted()
