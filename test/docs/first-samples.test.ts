@@ -20,6 +20,8 @@ interface Expected {
 
 const { key: ANN_KEY, ...stored } = await createStoredKey({ name: 'ann', scopes: ['orders:write'] })
 
+const TOKEN = 't'.repeat(32)
+
 const PAGES: readonly (readonly [page: string, expected: Expected])[] = [
   [
     'README.md',
@@ -29,6 +31,42 @@ const PAGES: readonly (readonly [page: string, expected: Expected])[] = [
   ['docs/mounting.md', { tool: 'where', text: 'none' }],
   ['docs/bring-your-own.md', { tool: 'region', env: { REGION: 'eu' }, text: 'eu' }],
   ['docs/asking.md', { tool: 'book', form: { guests: 4 }, text: 'Booked for 4' }],
+  [
+    'docs/migrate/xmcp.md',
+    {
+      tool: 'deploy',
+      args: { version: '2.1' },
+      form: { sure: true },
+      auth: ANN_KEY,
+      env: { MAYFLY_API_KEYS: JSON.stringify([stored]) },
+      text: 'Deployed 2.1 for ann',
+    },
+  ],
+  [
+    'docs/migrate/frontmcp.md',
+    {
+      tool: 'delete_account',
+      args: { userId: 'ben' },
+      form: { confirmed: true },
+      auth: TOKEN,
+      env: { ADMIN_TOKEN: TOKEN },
+      text: 'Deleted ben',
+    },
+  ],
+  [
+    'docs/migrate/hono-mcp.md',
+    { tool: 'get_weather', args: { city: 'Rome' }, text: '22 °C in Rome, for ada' },
+  ],
+  [
+    'docs/migrate/vitemcp.md',
+    {
+      tool: 'delete_file',
+      args: { path: 'a.txt' },
+      form: { confirmed: true },
+      auth: 'ada-token',
+      text: 'Deleted a.txt',
+    },
+  ],
   ['docs/events.md', { tool: 'publish', text: 'published' }],
   [
     'docs/auth.md',
