@@ -24,7 +24,8 @@ export type NodeHandler<NodeRequest, NodeResponse> = (
 /** Options of `fromNode`. */
 export interface FromNodeOptions extends HostedConfig {
   /**
-   * The path of the MCP endpoint in an app that has other routes, such as `/mcp`. Requests for other paths reach the handler as they are:
+   * The path of the MCP endpoint in an app that has other routes, such as `/mcp`. Paths that begin with its text (`/mcp/x`, `/mcp-docs`) are MCP's,
+   * too, since some routers mount by a prefix. Requests for other paths reach the handler as they are:
    * `auth`, `log` and the guards and limits of `http` do not apply to them, except that `maxCallMs` and the platform's deadline end the wait
    * for their headers with 504. Default: every path is the MCP endpoint, as in an app that has no other.
    *

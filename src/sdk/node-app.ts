@@ -26,12 +26,9 @@ export function besideApp(
 ): HostedServer {
   const limits = toCallLimits(config)
   const reportError = createReportError(config.onError)
-  const endpoint = spelledPlainly(mcpPath) ?? mcpPath
-  const isForMcp = (path: string): boolean => {
-    if (config.auth !== undefined && isMetadataPath(path)) return true
-    const plain = spelledPlainly(path)
-    return plain === undefined || plain === endpoint || plain.startsWith(`${endpoint}/`)
-  }
+  const reaches = createReach(mcpPath)
+  const isForMcp = (path: string): boolean =>
+    (config.auth !== undefined && isMetadataPath(path)) || reaches(path)
 
   const serveApp = async (request: Request, platform: RequestPlatform): Promise<Response> => {
     const waitUntil = (promise: Promise<unknown>): void => {
@@ -86,10 +83,31 @@ export function besideApp(
 }
 
 /**
- * One spelling for all that a router may take for the same path: case, escapes, slashes, dot segments, parameters after `;`. Undefined if
- * escapes are not valid. Otherwise another spelling would reach the endpoint of the app without the guard.
+ * Whether a router may take a path for `endpoint`, or for one that begins with its text: a mount of Connect also matches `/mcp.json`, one of h3
+ * `/mcpx`. Routers differ in case, escapes, slashes, dot segments and parameters after `;`: otherwise another spelling would reach the
+ * endpoint of the app without the guard.
  */
-function spelledPlainly(path: string): string | undefined {
+function createReach(endpoint: string): (path: string) => boolean {
+  const wanted = endpoint.toLowerCase()
+  const depth = wanted.split('/').length - 1
+  return (path) => {
+    const text = decoded(path)
+    // After two slashes, `new URL(request.url, base)` takes a segment for the host.
+    if (text === undefined || /^[/\\]{2}/.test(text)) return true
+    const segments: string[] = []
+    for (const segment of text.toLowerCase().split(/[/\\]/)) {
+      const name = segment.replace(/[;?#].*$/s, '')
+      if (name === '..') segments.pop()
+      else if (name !== '' && name !== '.') segments.push(name)
+      // Also on the way: a mount does not resolve `/mcp/..%2fother`.
+      if (segments.length === depth && `/${segments.join('/')}`.startsWith(wanted)) return true
+    }
+    return false
+  }
+}
+
+/** Without escapes, also escaped ones. Undefined if they are not valid. */
+function decoded(path: string): string | undefined {
   let text = path
   try {
     for (let decoded = decodeURIComponent(text); decoded !== text; decoded = decodeURIComponent(text))
@@ -97,15 +115,7 @@ function spelledPlainly(path: string): string | undefined {
   } catch {
     return undefined
   }
-  const segments: string[] = []
-  for (const segment of text
-    .toLowerCase()
-    .replace(/[;?#].*$/s, '')
-    .split(/[/\\]/)) {
-    if (segment === '..') segments.pop()
-    else if (segment !== '' && segment !== '.') segments.push(segment)
-  }
-  return `/${segments.join('/')}`
+  return text
 }
 
 function textResponse(status: number, text: string): Response {

@@ -249,21 +249,56 @@ describe('mcpPath', () => {
   const auth = staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }])
   const page: Handler = (request, res) => res.end(`page ${request.url}`)
 
-  it.each(['/mcp', '/MCP/', '//mcp', '/%6dcp', '/%256dcp', '/a/..%2fmcp', '/mcp;a', '/%'])(
-    '%s is behind auth',
-    async (path) => {
-      const server = app(page, { auth })
-      const headers = { 'content-type': 'application/json' }
-      const request = new Request(`https://shop.example${path}`, { method: 'POST', body: '{}', headers })
-      const { status } = await server.handle(request, {})
+  const spellings = ['/mcp', '/MCP/', '//mcp', '/%6dcp', '/%256dcp', '/a/..%2fmcp', '/mcp;a', '/%']
+  // Routers that mount by a prefix, or do not resolve dot segments, or make a URL of the path.
+  const begun = ['/mcp.json', '/mcp.', '/mcpx', '/MCP-2', '/mcp%20', '/mcp%00', '/mcp%0a']
+  const passed = ['/mcp/..%2fother', '/mcp%2f..%2fother', '/mcp%5c..%5cother', '/a%2f../mcp/..%252fother']
+  const hosts = ['//evil.example/mcp', '/.//evil.example/mcp', '/%2fevil.example/mcp', '/%5cevil.example/mcp']
 
-      expect(status).toBe(401)
-    },
-  )
+  it.each([...spellings, ...begun, ...passed, ...hosts])('%s is behind auth', async (path) => {
+    const server = app(page, { auth })
+    const headers = { 'content-type': 'application/json' }
+    const request = new Request(`https://shop.example${path}`, { method: 'POST', body: '{}', headers })
+    const { status } = await server.handle(request, {})
+
+    expect(status).toBe(401)
+  })
+
+  it('an endpoint in a folder is behind auth, also on the way to another path', async () => {
+    const server = app(page, { auth, mcpPath: '/api/mcp' })
+    const init = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
+    const statusOf = async (path: string) =>
+      (await server.fetch(new Request(`https://shop.example${path}`, init))).status
+
+    expect(
+      await Promise.all(['/API/mcp.json', '/api/x/..%2fmcp/..%2fy', '/x;/..%2fapi%2fmcp'].map(statusOf)),
+    ).toEqual([401, 401, 401])
+    expect(await Promise.all(['/api', '/api/mc', '/mcp', '/api/x/mcp'].map(statusOf))).toEqual([
+      200, 200, 200, 200,
+    ])
+  })
+
+  it.each([
+    ['Connect', '/mcp.json', (url: string) => /^\/mcp(?=[/.?]|$)/.test(url)],
+    ['h3', '/mcp%20', (url: string) => url.startsWith('/mcp')],
+    ['new URL', '//evil.example/mcp', (url: string) => new URL(url, 'http://a').pathname === '/mcp'],
+  ])('the endpoint of a router like %s is not reached by %s', async (_router, path, matches) => {
+    const tool = vi.fn()
+    const server = app(
+      (request, res) => {
+        if (matches(request.url!)) tool()
+        res.end('app')
+      },
+      { auth },
+    )
+    await server.fetch(new Request(`https://shop.example${path}`, { method: 'POST' }))
+
+    expect(tool).not.toHaveBeenCalled()
+  })
 
   it('other paths, also of other methods, reach the app without a token', async () => {
     const server = app(page, { auth })
-    for (const path of ['/', '/mcp-docs', '/healthz', '/.well-known/other'])
+    for (const path of ['/', '/docs/mcp', '/mc', '/healthz', '/.well-known/other'])
       expect(await (await server.fetch(new Request(`https://shop.example${path}`))).text()).toBe(
         `page ${path}`,
       )
