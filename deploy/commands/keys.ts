@@ -177,7 +177,8 @@ function parseExpiry(text: string): number {
   const [, count, unit = ''] = /^([1-9]\d{0,4})([hdwy])$/.exec(text) ?? []
   if (count !== undefined) return Date.now() + Number(count) * UNITS[unit]!
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  if (day > Date.now()) return day
+  // The last day of February is not in March.
+  if (day > Date.now() && new Date(day).toISOString().startsWith(text)) return day
   throw new UsageError(
     `"${printable(text)}" is not a time for --expires: pass 12h, 90d, 8w, 1y or a later day`,
   )

@@ -1,6 +1,7 @@
 /** API keys in a variable: the command writes it into the project's `.env`, from where a deployment takes it. */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { isDeepStrictEqual, parseEnv } from 'node:util'
 import { environmentKeyStore, type StoredKey } from '../../src/keys.ts'
 import type { Project } from '../contract/target.ts'
 import { readEnvFile } from '../project/env-file.ts'
@@ -60,10 +61,16 @@ function write(path: string, variable: string, keys: readonly StoredKey[]): void
   if (!existsSync(path)) {
     writeFileSync(path, line, { flag: 'wx', mode: 0o600 })
   } else {
-    const text = readFileSync(path, 'utf8')
-    const isUnchanged = (): boolean => readFileSync(path, 'utf8') === text
-    const replacement = { stats: statSync(path), isUnchanged, toError }
-    if (!replaceFile(path, withLine(text, variable, line), replacement))
+    // A link stays one.
+    const real = realpathSync(path)
+    const text = readFileSync(real, 'utf8')
+    const written = withLine(text, variable, line)
+    if (written === undefined)
+      throw toError(
+        `has values that span lines in a way that is not understood: put ${variable} on a line of its own`,
+      )
+    const isUnchanged = (): boolean => readFileSync(real, 'utf8') === text
+    if (!replaceFile(real, written, { stats: statSync(real), isUnchanged, toError }))
       throw toError('was changed by another program: try again')
   }
   terminal.note(`wrote ${printable(path)}: deploy it with mayfly deploy --secret ${variable}`)
@@ -73,15 +80,20 @@ function withoutDefaults({ owner, ...key }: StoredKey): object {
   return { ...key, ...(owner !== key.name && { owner }) }
 }
 
-/** With this line in place of the variable's own, otherwise at the end. */
-function withLine(text: string, variable: string, line: string): string {
-  const own = new RegExp(`^[ \\t]*(?:export[ \\t]+)?${variable}[ \\t]*=.*(?:\\r?\\n|$)`, 'gm')
-  const [first] = text.match(own) ?? []
-  if (first === undefined) return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}`
+/** An assignment as `parseEnv` reads it: the value may have quotes, and lines within them. */
+const ASSIGNMENT =
+  /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:'[^']*'|"[^"]*"|`[^`]*`)?[^\r\n]*(?:\r?\n|$)/gm
+
+/** With this line in place of the variable's own, otherwise at the end. Undefined if other variables would change. */
+function withLine(text: string, variable: string, line: string): string | undefined {
   let isWritten = false
-  return text.replaceAll(own, () => {
-    const written = isWritten ? '' : line
+  const replaced = text.replaceAll(ASSIGNMENT, (assignment, name) => {
+    if (name !== variable) return assignment
+    const own = isWritten ? '' : line
     isWritten = true
-    return written
+    return own
   })
+  const written = isWritten ? replaced : `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}`
+  const expected = { ...parseEnv(text), ...parseEnv(line) }
+  return isDeepStrictEqual({ ...parseEnv(written) }, expected) ? written : undefined
 }

@@ -1,7 +1,17 @@
 /** `mayfly keys`, spawned for real: in a file, in `.env`, and in the stores of a server. */
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { fileKeyStore } from '../../adapters/node.ts'
 import { apiKeys, environmentKeyStore, type KeyStore } from '../../src/keys.ts'
@@ -51,6 +61,8 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     [['create', 'ci', '--expires', '90'], /not a time for --expires/],
     [['create', 'ci', '--expires', '0d'], /not a time for --expires/],
     [['create', 'ci', '--expires', '2020-01-01'], /not a time for --expires/],
+    [['create', 'ci', '--expires', '2999-02-29'], /not a time for --expires/],
+    [['create', 'ci', '--expires', '2999-02-31'], /not a time for --expires/],
     [['create', 'ci', '--all'], /--all is only for mayfly keys list/],
     [['list', '--scopes', 'a'], /--scopes is only for mayfly keys create/],
     [['list', 'a.ts', 'b.ts'], /only one entry/],
@@ -161,6 +173,41 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     const broken = await run(project, ['create', 'x'])
     expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('is not a JSON list of keys')])
     expect(readFileSync(env, 'utf8')).toBe('MAYFLY_API_KEYS=broken\n')
+  })
+
+  test('for .env with values that span lines: only its own value changes, and a link stays one', async () => {
+    await using project = new Project()
+    withServer(project, 'environmentKeyStore', '')
+    const env = join(project.folder, '.env')
+    const valueIn = (text: string) => ({ MAYFLY_API_KEYS: parseEnv(text).MAYFLY_API_KEYS })
+    const others = `# it's mine\nA="1\nMAYFLY_API_KEYS=[]\nC=3"\n export B='x\n\nMAYFLY_API_KEYS=[]\n' # b\nD=\`\nE=1\n\`\n`
+    for (const own of [
+      '',
+      `MAYFLY_API_KEYS='[\n]'\n`,
+      `MAYFLY_API_KEYS='[]'\nF=1\nexport MAYFLY_API_KEYS="[\n]" # own\n`,
+    ]) {
+      project.write('kept.env', `${own}${others}G=1`)
+      rmSync(env, { force: true })
+      symlinkSync('kept.env', env)
+      const before = parseEnv(readFileSync(env, 'utf8'))
+      const { code, stdout } = await run(project, ['create', 'ci'])
+      expect([code, stdout]).toEqual([0, expect.stringMatching(KEY)])
+      const text = readFileSync(join(project.folder, 'kept.env'), 'utf8')
+      expect(readFileSync(env, 'utf8')).toBe(text)
+      expect(lstatSync(env).isSymbolicLink()).toBe(true)
+      expect(await statusOf(stdout, environmentKeyStore, valueIn(text))).toBe(200)
+      expect({ ...parseEnv(text), MAYFLY_API_KEYS: '' }).toEqual({ ...before, MAYFLY_API_KEYS: '' })
+      expect(text).toContain(others)
+      expect((await run(project, ['list'])).stdout).toMatch(/ ci /)
+    }
+    // A quote that is not closed is a part of its line for one reader, and reaches further for another.
+    const open = `MAYFLY_API_KEYS=[] # it's\nA='\nB='1'\n`
+    writeFileSync(env, open)
+    const before = parseEnv(open)
+    await run(project, ['create', 'ci'])
+    const { MAYFLY_API_KEYS: _, ...left } = parseEnv(readFileSync(env, 'utf8'))
+    const { MAYFLY_API_KEYS: __, ...kept } = before
+    expect(left).toEqual(kept)
   })
 
   test("in the server's own store, which never gets the key [keys.shown-once]", async () => {
