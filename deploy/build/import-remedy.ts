@@ -1,21 +1,26 @@
-/** What to do about an import that a bundler cannot resolve. */
+/** What to do about an import that a bundler cannot resolve, or that its file does not export. */
 import { existsSync, readdirSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Message } from 'esbuild'
 import { nearest } from '../../src/definition/unknown-option.ts'
+import { exportRemedy } from '../project/entry-points.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 
 const OWN = 'mayfly-mcp'
+/** The command's name: the package with this name is not ours. */
+const COMMAND = 'mayfly'
 
 /** Begins with a colon; empty for errors that are not about an import. */
 export function importRemedy({ text, location }: Message): string {
   const [, path] = /^Could not resolve "([^"]+)"/.exec(text) ?? []
-  if (path === undefined) return ''
+  if (path === undefined) return exportRemedy(text)
   const from = dirname(resolve(location?.file ?? 'entry'))
   if (/^\.{0,2}\//.test(path)) return fileRemedy(path, from)
   const [name] = /^(?:@[\w.-]+\/)?[\w-][\w.-]*/.exec(path) ?? []
   if (name === OWN) return entryPointRemedy(path)
+  if (name === COMMAND && !isInstalled(name, from))
+    return `: did you mean "${OWN}${path.slice(COMMAND.length)}"?`
   if (isBuiltin(path)) return ': it is a module of Node, which this platform does not have'
   if (name === undefined || path.includes(':')) return ''
   if (isInstalled(name, from)) return `: ${name} is installed, but has no such entry point`

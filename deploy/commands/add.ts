@@ -16,6 +16,8 @@ import { ChangedError, type ConfigFile, readConfig, replaceConfig } from '../add
 import { type Format, isEntry, UnreadableError } from '../add/format.ts'
 import { jsonFormat } from '../add/json-format.ts'
 import { tomlFormat } from '../add/toml-format.ts'
+import { isLocalHost } from '../check/addresses.ts'
+import { manifestIn, projectName } from '../project/project.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
 import { parseHeaderVariable, parseServerUrl, parseVariable } from '../terminal/server-address.ts'
@@ -28,7 +30,8 @@ const HELP = `mayfly add <url> --client <name>... [--name <name>] [--scope proje
 
   url           the MCP endpoint: https://example.com/mcp
   --client      ${NAMES}; several may be given
-  --name        what the client calls the server; default: from the host of the URL
+  --name        what the client calls the server; default: from the host of the URL, or of package.json for
+                a server of this machine
   --scope       project: the file in this folder; user: the one in your home folder; default: project where the client
                 reads one (Codex: user)
   --bearer-env  the environment variable that holds the token: sent as Authorization: Bearer …
@@ -226,8 +229,11 @@ function parseName(text: string): string {
   )
 }
 
-/** `https://shop.example.com/mcp` is called `shop`, `https://mcp.example.com` `example`. */
+/** `https://shop.example.com/mcp` is called `shop`, `https://mcp.example.com` `example`, and one on this machine as the project here. */
 function nameOf({ hostname }: URL): string {
+  const cwd = process.cwd()
+  if (isLocalHost(hostname) && !hostname.endsWith('.localhost') && manifestIn(cwd) !== undefined)
+    return projectName(cwd)
   const labels = hostname.split('.').filter((label) => !['www', 'mcp', 'api', ''].includes(label))
   const isName = !/^[\d.]+$|[[:]/.test(hostname)
   return (isName && labels[0]?.replace(/[^a-z\d-]/g, '').slice(0, 63)) || 'mcp-server'

@@ -2,14 +2,16 @@
 import { relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { cut, isA, memberOf, stackOf, textOf } from '../../src/definition/error-text.ts'
+import { exportRemedy } from '../project/entry-points.ts'
 
 const MAX_CHARACTERS = 500
 
 /** `TypeError: tools.x needs a description (src/server.ts:3:5)`. The place needs source maps. */
 export function loadReason(error: unknown): string {
   const place = placeOf(error)
-  const message = cut(textOf(error).replaceAll(/\s+/g, ' ').trim(), MAX_CHARACTERS)
-  return `${kindOf(error)}: ${message}${place === undefined ? '' : ` (${place})`}`
+  const text = textOf(error).replaceAll(/\s+/g, ' ').trim()
+  const message = cut(text, MAX_CHARACTERS)
+  return `${kindOf(error)}: ${message}${exportRemedy(text)}${place === undefined ? '' : ` (${place})`}`
 }
 
 /** `loadError()` of held-output.ts recognizes the line by the word at its start. */

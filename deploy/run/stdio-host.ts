@@ -12,6 +12,7 @@ import { divertStdout } from '../../adapters/_node/stdout.ts'
 import { textOf } from '../../src/definition/error-text.ts'
 import { isMCPServer, serverWithin } from '../../src/http/mounted.ts'
 import type { MCPServer } from '../../src/index.ts'
+import { exportRemedy } from '../project/entry-points.ts'
 
 export type HostMessage = { type: 'failed' | 'not-loaded'; reason: string } | { type: 'no-server' }
 
@@ -44,9 +45,10 @@ function openOutput(fd: number): Writable {
 }
 
 async function load(file: string): Promise<MCPServer> {
-  const { default: exported } = await import(pathToFileURL(file).href).catch((error: unknown) =>
-    fail({ type: 'not-loaded', reason: textOf(error).split('\n')[0] ?? '' }),
-  )
+  const { default: exported } = await import(pathToFileURL(file).href).catch((error: unknown) => {
+    const [line = ''] = textOf(error).split('\n')
+    return fail({ type: 'not-loaded', reason: line + exportRemedy(line) })
+  })
   const server = serverWithin(exported)
   return isMCPServer<MCPServer>(server) ? server : fail({ type: 'no-server' })
 }

@@ -6,6 +6,9 @@ import { type KeyStore, type StoredKey, toStoredKey } from './store.ts'
 /** The variable that `mayfly keys` writes. */
 export const KEYS_VARIABLE = 'MAYFLY_API_KEYS'
 
+const NOT_SET =
+  'MAYFLY_API_KEYS is not set: pass it, as in node --env-file=.env, or set it on the platform. mayfly keys create writes it into .env.'
+
 /**
  * The keys of the variable `MAYFLY_API_KEYS`: a JSON list of what a store has of each key, which contains hashes and no keys. They change
  * with a deployment, and when they were last used is not stored. An entry that cannot be read lets no one in and is named in the log;
@@ -34,6 +37,7 @@ export function environmentKeyStore(env: object): KeyStore {
 
 function keysIn(text: unknown): { readonly keys: ReadonlyMap<string, StoredKey>; readonly fault?: string } {
   const keys = new Map<string, StoredKey>()
+  if (text === undefined) return { keys, fault: NOT_SET }
   if (typeof text !== 'string' || text.trim() === '')
     return { keys, fault: `${KEYS_VARIABLE} has no keys: make one with mayfly keys create.` }
   let entries: unknown

@@ -654,6 +654,19 @@ describe('the command line', () => {
     expect(Object.keys(mcpServers)).toEqual([name])
   })
 
+  test.each([
+    ['http://127.0.0.1:3000/mcp', 'shop'],
+    ['http://localhost:3000/mcp', 'shop'],
+    ['http://[::1]:3000/mcp', 'shop'],
+    ['http://hats.localhost:3000/mcp', 'hats'],
+    ['https://mcp.example.com', 'example'],
+  ])('in the project of a shop, %s is called %s', async (url, name) => {
+    await using home = new Home()
+    home.put('package.json', '{ "name": "@acme/Shop" }')
+    const { stdout } = await home.add(url, '--client', 'claude-code', '--print')
+    expect(Object.keys((JSON.parse(stdout) as { mcpServers: object }).mcpServers)).toEqual([name])
+  })
+
   test('every client says where its form is documented', () => {
     for (const { source, checked } of Object.values(CLIENTS)) {
       expect(source).toMatch(/^https:\/\//)

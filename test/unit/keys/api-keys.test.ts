@@ -571,8 +571,11 @@ describe('keys of the environment', () => {
   })
 
   it.each([
-    [undefined, 'MAYFLY_API_KEYS has no keys: make one with mayfly keys create.'],
-    ['', 'has no keys'],
+    [
+      undefined,
+      'MAYFLY_API_KEYS is not set: pass it, as in node --env-file=.env, or set it on the platform.',
+    ],
+    ['', 'MAYFLY_API_KEYS has no keys: make one with mayfly keys create.'],
     ['{', 'is not a JSON list of keys'],
     ['{}', 'is not a JSON list of keys'],
     ['[null]', 'Entry 1: A stored API key is not an object'],
