@@ -75,6 +75,8 @@ export function run(command: string, args: readonly string[], cwd: string): stri
   return execFileSync(command, args, {
     cwd,
     encoding: 'utf8',
+    // attw prints more than a megabyte.
+    maxBuffer: 64 * 1024 * 1024,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment(),
   })
