@@ -71,6 +71,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/mastra/tool-actions.ts': 'createToolActions.notifyListChanged',
       'src/request/development.ts': 'Development.runTool',
       'src/request/options.ts': 'ServerOptions.setup',
+      'src/sdk-context.ts': 'SdkServerConfig.setup',
       'src/request/tools.ts': 'runValidated.write sendable.convert',
       'src/sdk/foreign-middleware.ts': 'Send',
       'src/retrieval/ai-sdk.ts':
@@ -90,8 +91,9 @@ export const BOUNDS: readonly Bound[] = [
         'VectorizeBinding.deleteByIds VectorizeBinding.describe VectorizeBinding.query ' +
         'VectorizeBinding.upsert',
       'src/sdk/description.ts': 'withinCallLimit.look',
-      'src/sdk/from-node.ts': 'NodeHandler',
+      'src/sdk/callback-context.ts': 'withCallbackContext.call',
       'src/sdk/from-sdk.ts': 'SdkServerFactory',
+      'src/sdk/node-call.ts': 'Handler',
       'src/sdk/run.ts': 'ForeignAnswer.close RunForeign',
       'src/sdk/schema-memo.ts': 'Convert',
       'src/sdk/sdk-context.ts': 'SdkMcpRequest.requestState',
@@ -143,6 +145,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/cloudflare-workflows.ts': 'TaskWorkflowStep.do TaskWorkflowStep.sleepUntil',
       'adapters/lambda-durable.ts': 'DurableTaskContext.step DurableTaskContext.wait',
       'adapters/vercel.ts': 'Handler',
+      'src/sdk/node-socket.ts': 'NodeSocket.destroy NodeSocket.on NodeSocket.once',
     },
   },
   {
@@ -177,6 +180,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/postgres.ts': 'createSender.query',
       'src/auth/auth.ts': 'Auth.admit Auth.keyStore',
       'src/keys/look-up.ts': 'LookUp',
+      'src/sdk/host.ts': 'HostedServer.handle',
       'src/auth/circuit-breaker.ts': 'CircuitBreaker CircuitBreaker.ask createCircuitBreaker.askOther',
       'src/auth/introspection.ts': 'createIntrospector',
       'src/auth/static-tokens.ts': 'createTokenFinder',
