@@ -33,8 +33,9 @@ import { createReportError } from './http/log.ts'
 import type { SessionParts } from './protocol/session.ts'
 import type { Context as AnyContext } from './request/context.ts'
 import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
+import { toFetch } from './request/fetch-call.ts'
 import type { ReportError } from './request/options.ts'
-import { platformOf, type RequestPlatform } from './request/platform.ts'
+import type { RequestPlatform } from './request/platform.ts'
 import type { RequestOptions, TaskControls, TaskSupport } from './request/task-support.ts'
 import { createToolHandle, type ToolHandle } from './request/tool-handle.ts'
 import { createServerApp } from './server-app.ts'
@@ -99,9 +100,8 @@ export class MCPServer<Context extends McpContext = McpContext> {
    *
    * @param env The platform's bindings, `ctx.env`. @param executionContext Its `waitUntil` is used if it has one.
    */
-  readonly fetch = (request: Request, env?: unknown, executionContext?: unknown): Promise<Response> => {
-    return this.handle(request, platformOf(env, executionContext, request))
-  }
+  readonly fetch: (request: Request, env?: unknown, executionContext?: unknown) => Promise<Response> =
+    toFetch((request, platform) => this.handle(request, platform))
 
   /** Serves one request with all platform data from an adapter. Never rejects. */
   handle(request: Request, platform: RequestPlatform): Promise<Response> {

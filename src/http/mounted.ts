@@ -1,5 +1,6 @@
 /** Mounts additional endpoints at their own paths next to a server; the result is exported instead of the server. */
-import { type FetchServer, platformOf, type RequestPlatform, serveRequest } from '../request/platform.ts'
+import { toFetch } from '../request/fetch-call.ts'
+import { type FetchServer, type RequestPlatform, serveRequest } from '../request/platform.ts'
 
 /** The members that `mayfly doctor` reads. */
 export interface Described {
@@ -33,7 +34,7 @@ export function mounted(
   const handle = (request: Request, platform: RequestPlatform): Promise<Response> =>
     serveBeside(request, platform) ?? serveRequest(server, request, platform)
   return {
-    fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext, request)),
+    fetch: toFetch(handle),
     handle,
     // A wrapper around a server's `handle` needs real requests.
     ...(server.leanHandle !== undefined && server.leanHandle === server.handle && { leanHandle: handle }),

@@ -14,7 +14,8 @@ import {
 import { tokenAuthOf } from '../http/known-callers.ts'
 import { createReportError } from '../http/log.ts'
 import { createEngine } from '../protocol/engine.ts'
-import { platformOf, type RequestPlatform } from '../request/platform.ts'
+import { toFetch } from '../request/fetch-call.ts'
+import type { RequestPlatform } from '../request/platform.ts'
 import { createDescription } from './description.ts'
 import { createForeignAnswerer } from './foreign-answerer.ts'
 import { checkScopes, type GuardedNames } from './guarded.ts'
@@ -94,6 +95,6 @@ export function host(run: RunForeign, config: HostedConfig, names?: ListedNames)
     leanHandle: app.serve,
     close: async () => app.engine.close(),
     ...(keyStore !== undefined && { keyStore }),
-    fetch: (request, env, executionContext) => app.serve(request, platformOf(env, executionContext, request)),
+    fetch: toFetch(app.serve),
   }
 }

@@ -11,7 +11,8 @@ import { type Names, refuseUnknown, requireOptions } from '../definition/unknown
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
 import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
-import { givenRequest, platformOf, type RequestPlatform } from '../request/platform.ts'
+import { toFetch } from '../request/fetch-call.ts'
+import { givenRequest, type RequestPlatform } from '../request/platform.ts'
 import type { TaskControls } from '../request/task-support.ts'
 import type { TaskAdmin } from './admin/admin.ts'
 import { createSecrets, isBearer } from './endpoint-secrets.ts'
@@ -185,7 +186,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
   }
 
   return {
-    fetch: (request, env, executionContext) => serve(request, platformOf(env, executionContext, request)),
+    fetch: toFetch(serve),
     mount(path = '/tasks') {
       if (!isPath(path))
         throw new TypeError(
