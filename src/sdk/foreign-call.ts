@@ -51,8 +51,11 @@ export function parseSent(text: string): Sent | undefined {
   }
 }
 
-export function isAnswerTo(sent: Sent, id: RpcId): boolean {
-  return sent.id === id && sent.method === undefined
+/** The answer to a request; undefined for anything else. An error without an id is of that request: no other was sent. */
+export function answerIn(sent: Sent | undefined, id: RpcId): Sent | undefined {
+  if (sent === undefined || sent.method !== undefined) return undefined
+  if (sent.id === id) return isObject(sent.result) || isObject(sent.error) ? sent : undefined
+  return isObject(sent.error) && (sent.id ?? null) === null ? { ...sent, id } : undefined
 }
 
 /** Whether it is an error, also one of a tool. */

@@ -1,5 +1,5 @@
 /** One running request to a server of another SDK, whose answer is delivered like that of an `MCPServer`. */
-import { ErrorCode } from '../definition/protocol-error.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { canStream } from '../protocol/conditions.ts'
 import { deadlineError, earliestEnd, type TimeLimit, watchCall } from '../protocol/deadline.ts'
 import type { RequestMessage } from '../protocol/engine.ts'
@@ -11,8 +11,8 @@ import type { Reply } from '../protocol/reply.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
 import { acceptedTypes, Exchange } from '../protocol/sse-response.ts'
 import {
+  answerIn,
   describeAnswer,
-  isAnswerTo,
   isFailure,
   noteOutcome,
   parseSent,
@@ -50,8 +50,8 @@ export class ForeignRequest {
   #answer: ForeignAnswer | undefined
   /** Whether the answer may be seen, if that takes a list of the server. */
   #deciding: Promise<void> | undefined
-  /** Takes the answer, if there is middleware around the call. */
-  #hear: ((sent: Sent) => void) | undefined
+  /** Takes the answer or the reason why there is none, if there is middleware around the call. */
+  #hear: { readonly answer: (sent: Sent) => void; readonly end: (reason: unknown) => void } | undefined
   #heard: Heard | undefined
   #stopWatching = (): void => {}
   #isOver = false
@@ -122,6 +122,8 @@ export class ForeignRequest {
     this.#isOver = true
     this.#stopWatching()
     this.#over.abort()
+    // Otherwise a middleware would wait forever for what its client no longer waits for.
+    this.#hear?.end(this.#over.signal.reason)
     void closeQuietly(this.#answer)
     this.ended()
   }
@@ -151,11 +153,13 @@ export class ForeignRequest {
     const { signal } = this.#over
     const send = (changed: RequestMessage): Promise<Sent> =>
       new Promise((resolve, reject) => {
-        this.#hear = resolve
+        if (this.#isOver) return reject(signal.reason)
+        this.#hear = { answer: resolve, end: reject }
         this.#call = toCall(changed, incoming, signal, !this.#streams)
         this.#serve().catch(reject)
       })
     const sent = await answerThrough(use, message, incoming, signal, this.#options.reportError, send)
+    if (this.#isOver) return
     incoming.facts.isToolError = false
     noteOutcome(sent, incoming)
     const heard = sent === this.#heard?.sent ? this.#heard : undefined
@@ -173,29 +177,41 @@ export class ForeignRequest {
     if (isEventStream(response) && response.body !== null) {
       await readEvents(response.body, (data) => this.#receive(data))
       await this.#deciding
-      if (!this.#isOver && this.#heard === undefined) this.finish(this.withoutAnswer())
+      if (!this.#isOver && this.#heard === undefined) this.#finishUnanswered()
       return
     }
     const text = await response.text()
-    const sent = parseSent(text)
+    const parsed = parseSent(text)
+    const sent = answerIn(parsed, this.message.id)
     const challenge = response.headers.get('www-authenticate')
+    const isRefused = response.status >= 400
     if (sent === undefined) {
-      const status = response.status < 400 ? 502 : response.status
-      return this.finish(this.withoutAnswer(describeAnswer(response, this.incoming.request)), status)
+      const what = describeAnswer(response, this.incoming.request)
+      return this.#finishUnanswered(what, isRefused ? response.status : 502)
     }
-    this.#conclude(sent, text, response.status, challenge === null ? {} : { 'www-authenticate': challenge })
+    // Clients take other statuses, such as 202, for "there is no answer".
+    const status = isRefused ? response.status : 200
+    const headers = challenge === null ? {} : { 'www-authenticate': challenge }
+    this.#conclude(sent, sent === parsed ? text : JSON.stringify(sent), status, headers)
     await this.#deciding
+  }
+
+  #finishUnanswered(what?: string, status?: number): void {
+    const text = this.withoutAnswer(what)
+    if (this.#hear === undefined) this.finish(text, status)
+    else
+      this.#hear.end(
+        new ProtocolError(NO_ANSWER.code, NO_ANSWER.message, undefined, status ? { status } : {}),
+      )
   }
 
   /** Handles an event: the answer, or a message before it. Anything else is dropped. */
   #receive(data: string): void {
     const sent = parseSent(data)
     if (sent === undefined) return
-    if (!isAnswerTo(sent, this.message.id)) {
-      this.#exchange.notify(onOneLine(data, sent))
-      return
-    }
-    this.#conclude(sent, data)
+    const answer = answerIn(sent, this.message.id)
+    if (answer === undefined) this.#exchange.notify(onOneLine(data, sent))
+    else this.#conclude(answer, answer === sent ? data : JSON.stringify(answer))
   }
 
   #visible(sent: Sent): Sent {
@@ -211,9 +227,11 @@ export class ForeignRequest {
     const deliver = (): void => {
       if (this.#hear !== undefined && isComplete(sent)) {
         this.#heard = { sent, status, headers }
-        this.#hear(sent)
+        this.#hear.answer(sent)
         return
       }
+      // The next round has a middleware of its own.
+      this.#hear = undefined
       const visible = this.#visible(sent)
       this.finish(visible === sent ? onOneLine(text, sent) : JSON.stringify(visible), status, headers)
     }
@@ -227,7 +245,7 @@ export class ForeignRequest {
       return
     }
     this.#deciding ??= isListedNow(message, incoming, this.#run, this.#over.signal).then((isListed) =>
-      isListed ? deliver() : this.#fail(hidden),
+      isListed ? deliver() : (this.#hear?.end ?? this.#fail.bind(this))(hidden),
     )
   }
 }

@@ -97,6 +97,8 @@ export function createNodeExchange(request: Request, address: string | undefined
     breakIt(error)
     leave()
   }
+  // As node:http, which destroys the socket of a request that was not read to its end.
+  req.once('aborted', () => fail(req.errored ?? new Error('The handler destroyed its request.')))
   const body = new NodeBody(() => res.emit('drain'), leave)
   socket.on('error', fail)
   socket.once('close', () => fail(new Error('The handler destroyed the socket of its response.')))
