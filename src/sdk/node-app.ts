@@ -106,16 +106,20 @@ function createReach(endpoint: string): (path: string) => boolean {
   }
 }
 
-/** Without escapes, also escaped ones. Undefined if they are not valid. */
+/** How often a path may be escaped: a router decodes once, a proxy before it once more. Each time takes a pass over the path. */
+const MAX_ESCAPED = 3
+
+/** Without escapes, also escaped ones. Undefined if they are not valid, or escaped more often. */
 function decoded(path: string): string | undefined {
   let text = path
   try {
-    for (let decoded = decodeURIComponent(text); decoded !== text; decoded = decodeURIComponent(text))
-      text = decoded
-  } catch {
-    return undefined
-  }
-  return text
+    for (let times = 0; times <= MAX_ESCAPED; times++) {
+      const next = decodeURIComponent(text)
+      if (next === text) return text
+      text = next
+    }
+  } catch {}
+  return undefined
 }
 
 function textResponse(status: number, text: string): Response {

@@ -249,7 +249,19 @@ describe('mcpPath', () => {
   const auth = staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }])
   const page: Handler = (request, res) => res.end(`page ${request.url}`)
 
-  const spellings = ['/mcp', '/MCP/', '//mcp', '/%6dcp', '/%256dcp', '/a/..%2fmcp', '/mcp;a', '/%']
+  const spellings = [
+    '/mcp',
+    '/MCP/',
+    '//mcp',
+    '/%6dcp',
+    '/%256dcp',
+    '/%25252525256dcp',
+    `/${'%25'.repeat(5000)}6dcp`,
+    `/%${'25'.repeat(7000)}6dcp`,
+    '/a/..%2fmcp',
+    '/mcp;a',
+    '/%',
+  ]
   // Routers that mount by a prefix, or do not resolve dot segments, or make a URL of the path.
   const begun = ['/mcp.json', '/mcp.', '/mcpx', '/MCP-2', '/mcp%20', '/mcp%00', '/mcp%0a']
   const passed = ['/mcp/..%2fother', '/mcp%2f..%2fother', '/mcp%5c..%5cother', '/a%2f../mcp/..%252fother']
