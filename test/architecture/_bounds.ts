@@ -220,6 +220,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/protocol/turns.ts': 'Turn',
       'src/request/context.ts': '#abortReason abort.reason elicit',
       'src/request/dispatch.ts': 'Method',
+      // What `end` of a Node response returns is not awaited.
+      'src/request/fetch-call.ts': 'Answerable.writeHead.end toFetch.handle',
       'src/request/options.ts': 'ServerOptions.publish',
       'src/request/platform.ts':
         'FetchServer.close FetchServer.fetch FetchServer.getDeploymentInfo FetchServer.handle',
