@@ -16,8 +16,9 @@ export function toFetch(handle: (request: Request, platform: RequestPlatform) =>
   }
 }
 
+/** By its headers: `url` may throw. */
 function isRequest(given: Partial<Request> | undefined): boolean {
-  return typeof given?.headers?.get === 'function' && typeof given.url === 'string'
+  return typeof given?.headers?.get === 'function'
 }
 
 /** The part of a Node response that answers. */

@@ -11,10 +11,15 @@ import { hasUrl, pathOf } from '../request/request-url.ts'
 import type { HostedConfig, HostedServer } from './host.ts'
 import { callHandler } from './node-call.ts'
 
+/** Not a pattern of a router, whose paths would not be guarded. */
+const PATH = /^\/[^?#:*{}()\\%]*[^?#/:*{}()\\%]$/
+
 /** @throws TypeError for anything but the path of a route. */
 export function checkMcpPath(mcpPath: unknown): void {
-  if (mcpPath === undefined || (typeof mcpPath === 'string' && /^\/[^?#]*[^?#/]$/.test(mcpPath))) return
-  throw new TypeError('"mcpPath" must be the path of the MCP endpoint in the app, such as "/mcp".')
+  if (mcpPath === undefined || (typeof mcpPath === 'string' && PATH.test(mcpPath))) return
+  throw new TypeError(
+    '"mcpPath" must be the path of the MCP endpoint in the app, such as "/mcp", without parameters, wildcards and escapes.',
+  )
 }
 
 /** Only requests for `mcpPath`, what is below it and the metadata of `auth` reach `hosted`; all others reach the handler. */

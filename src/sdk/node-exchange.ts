@@ -114,7 +114,9 @@ export function createNodeExchange(request: Request, address: string | undefined
         fail(error)
       }
     }
-    return body.write(inner._hasBody ? toBytes(data, encoding) : new Uint8Array(), done ?? undefined)
+    const bytes = inner._hasBody ? toBytes(data, encoding) : new Uint8Array()
+    // A copy: after `done` the handler may reuse its buffer, while these bytes still wait for their reader.
+    return body.write(typeof data === 'string' ? bytes : new Uint8Array(bytes), done ?? undefined)
   }
 
   Object.defineProperties(req, requestMembers())

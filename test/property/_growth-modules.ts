@@ -18,7 +18,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   'of the author, or of a fixed size': {
     'adapters/_bus': 'ask client long-lived',
     'adapters/_dynamodb': 'key-store table',
-    'adapters/_node': 'buffered-response key-file session-numbers',
+    'adapters/_node': 'buffered-response key-file key-use-file session-numbers',
     'adapters/_postgres': 'fetch-types receive task-schema',
     'adapters/_redis': 'subscription-store',
     'adapters/_stdio': 'after-death',

@@ -377,3 +377,23 @@ describe('the handler', () => {
     expect(() => fromNode({ [member]: () => {} } as never)).toThrow(hint)
   })
 })
+
+it.each(['/:tenant/mcp', '/mcp*', '/{*path}', '/m%63p'])('mcpPath %s, a pattern → a TypeError', (mcpPath) => {
+  expect(() => fromNode(() => {}, { mcpPath })).toThrow(/without parameters, wildcards and escapes/)
+})
+
+it('a buffer that the handler uses again after its callback is sent as it was', async () => {
+  const server = fromNode(
+    (_request: unknown, response: ServerResponse) => {
+      const buffer = Buffer.from('first')
+      response.write(buffer, () => {
+        buffer.write('other')
+        response.end()
+      })
+    },
+    { mcpPath: '/mcp' },
+  )
+  const response = await server.fetch(new Request('http://localhost/file'))
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  expect(await response.text()).toBe('first')
+})
