@@ -29,7 +29,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/client/mastra': 'sign-in',
     'src/definition': `
       agent compiled-tool error-text hook input-required is-object option-kind protocol-error schema
-      middleware timeout tool tool-mistakes unknown-option`,
+      middleware server-name stage timeout tool tool-mistakes unknown-option`,
     'src/gateway': 'follow-places options',
     'src/http': 'app html known-callers mounted page-model',
     'src/interaction': 'matrix question-keys step-error step-options',

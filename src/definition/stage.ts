@@ -1,0 +1,28 @@
+/** The stage of a deployment, such as `staging` beside production, which its names contain. */
+
+/** The variable that names the stage. Production has none. */
+export const STAGE_VARIABLE = 'MAYFLY_STAGE'
+
+/** Letters, digits and "-", which every platform allows in names and variables. */
+const STAGE = /^[A-Za-z0-9-]{1,40}$/
+
+/**
+ * The stage in `env`: the value of `MAYFLY_STAGE`. Undefined if it is not set, or empty.
+ *
+ * @throws TypeError for a value that is not 1 to 40 letters, digits and "-", since two stages must not become one.
+ */
+export function stageOf(env: unknown): string | undefined {
+  const value: unknown =
+    typeof env === 'object' && env !== null ? Reflect.get(env, STAGE_VARIABLE) : undefined
+  if (value === undefined || value === null || value === '') return undefined
+  requireStage(value, STAGE_VARIABLE)
+  return value
+}
+
+/** @throws TypeError for a stage that is not 1 to 40 letters, digits and "-". `source` is where it was written. */
+export function requireStage(value: unknown, source: string): asserts value is string {
+  if (typeof value !== 'string' || !STAGE.test(value))
+    throw new TypeError(
+      `${source} must be a name of at most 40 letters, digits and "-", such as staging. Remove it for production.`,
+    )
+}
