@@ -11,6 +11,7 @@ import type { NotifiableLists } from './events/notifiable.ts'
 import { BUS_TIMEOUT_MS, createOutage, type OutageOptions, toReport } from './events/outage.ts'
 import { readBytes } from './http/body.ts'
 import { BODY_STATUS, type BodyFault, jsonAnswer } from './http/json-answer.ts'
+import { createUnsetAnswer, isUnset } from './http/unset-secret.ts'
 import { parseEvents } from './webhook/events.ts'
 import { createMemoryStore, type WebhookStore } from './webhook/replays.ts'
 import { createVerifier, readSigned } from './webhook/signature.ts'
@@ -26,8 +27,11 @@ export type EventWebhookTarget =
   | { readonly server: NotifiableLists; readonly bus?: never }
 
 export interface EventWebhookChecks extends Pick<OutageOptions, 'onError'> {
-  /** `whsec_` and 24 to 64 random bytes in base64. Pass several for rotation: a signature by any of them is accepted. */
-  readonly secret: string | readonly string[]
+  /**
+   * `whsec_` and 24 to 64 random bytes in base64. Pass several for rotation: a signature by any of them is accepted. Undefined or empty, as
+   * from a variable that is not set: every request gets 503.
+   */
+  readonly secret: string | readonly string[] | undefined
   /** Seconds by which a timestamp may differ from this server's clock, either way. Default 300. */
   readonly toleranceSeconds?: number
   /** Bytes of a body. Default 65 536. */
@@ -61,7 +65,8 @@ const UNVERIFIED =
  * the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` (Standard Webhooks, symmetric), and never rejects.
  *
  * Answers 202 once the events are published. Refuses with 400 (body), 401 (signature or timestamp), 405, 408, 409 (an id that was accepted
- * before), 413, and 503 if the bus or the store fails: the sender may then send the same webhook again.
+ * before), 413, and 503 if the bus or the store fails: the sender may then send the same webhook again. Everything is 503
+ * while no secret is set.
  *
  * @throws TypeError without a bus or a server, and for invalid secrets and numbers.
  *
@@ -73,6 +78,10 @@ export function createEventWebhook(options: EventWebhookOptions): (request: Requ
   requireOptions('createEventWebhook', options, OPTIONS)
   const { secret, toleranceSeconds = 300, maxBodyBytes = 65_536, store = createMemoryStore() } = options
   const publish = toPublish(options)
+  if (isUnset('createEventWebhook', 'secret', options)) {
+    const unset = createUnsetAnswer('createEventWebhook', 'secret')
+    return async () => unset()
+  }
   const { verify } = createVerifier([secret ?? []].flat())
   const outage = createOutage(toReport(options, 'Webhook'))
 

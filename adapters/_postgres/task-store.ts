@@ -7,13 +7,14 @@ import { memberOf } from '../../src/definition/error-text.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import { fairPage } from '../../src/tasks/fair-page.ts'
-import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
+import type { TaskStore } from '../../src/tasks/store.ts'
 import { CursorError, checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
 import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import { refuseTypeFetch } from './fetch-types.ts'
+import { type Row, toTask, toValues } from './task-row.ts'
 import { checkTable, toMigration } from './task-schema.ts'
 
 /**
@@ -28,9 +29,18 @@ export type PostgresClient =
 export interface PostgresTaskStoreOptions extends OutageOptions {
   /** Lower case letters, digits and `_`, optionally with a schema, such as `private.tasks`. Default `mayfly_tasks`. */
   readonly table?: string
+  /**
+   * Calls `migrate` before the first operation, and again while that fails: the server starts although the database cannot be reached.
+   * Needs the right to create. Default false.
+   */
+  readonly createTable?: boolean
 }
 
-const OPTIONS: Names<PostgresTaskStoreOptions> = { table: 'string', ...OUTAGE_OPTIONS }
+const OPTIONS: Names<PostgresTaskStoreOptions> = {
+  table: 'string',
+  createTable: 'boolean',
+  ...OUTAGE_OPTIONS,
+}
 
 export interface PostgresTaskStore extends TaskStore {
   /** Creates the table if it does not exist. Several processes may do so concurrently. Needs the right to create. */
@@ -61,7 +71,7 @@ const MISSING = new Set(['42P01', '42883', '3F000', '42703'])
 /** Not `now()`, which is when a transaction began. */
 const NOW = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now'
 
-type Row = { readonly [column: string]: unknown }
+type Statement = readonly [text: string, ...parameters: (string | number | boolean | null)[]]
 
 /**
  * Creates a task store in Postgres, for servers with many processes. While Postgres is down, it rejects within `timeoutMs` (default 5000);
@@ -76,7 +86,7 @@ export function postgresTaskStore(
 ): PostgresTaskStore {
   requireClient('postgresTaskStore', client, 'pg or postgres')
   refuseUnknown('postgresTaskStore', options, OPTIONS)
-  const { table = 'mayfly_tasks' } = options
+  const { table = 'mayfly_tasks', createTable = false } = options
   checkTable(table)
   refuseTypeFetch(client, 'postgresTaskStore')
   const sql = toStatements(table)
@@ -86,8 +96,21 @@ export function postgresTaskStore(
   const ask = createStoreAsk(options, 'Postgres')
   let purgedAt = Number.NEGATIVE_INFINITY
 
+  let migrated: Promise<unknown> | undefined
+  const migrateOnce = (): Promise<unknown> => {
+    migrated ??= run(toMigration(table)).catch((error: unknown) => {
+      migrated = undefined
+      throw error
+    })
+    return migrated
+  }
+
+  const query = async (...statement: Statement): Promise<Row[]> => {
+    if (createTable) await migrateOnce()
+    return run(...statement)
+  }
   /** Parameters are text, which libraries do not convert. */
-  const query = async (text: string, ...parameters: (string | number | boolean | null)[]): Promise<Row[]> => {
+  const run = async (...[text, ...parameters]: Statement): Promise<Row[]> => {
     const values = parameters.map((value) => (value === null ? null : String(value)))
     try {
       const result = await ask(() =>
@@ -117,7 +140,7 @@ export function postgresTaskStore(
     purge,
     clockOffsetMs: clock.offsetMs,
     async migrate() {
-      await query(toMigration(table))
+      await run(toMigration(table))
     },
     async create(task, maxOpen) {
       checkTask(task, MAX_STATE_BYTES)
@@ -200,25 +223,5 @@ LEFT JOIN (own JOIN ${table} ON id = own_id) ON true ORDER BY id`,
     purge: `DELETE FROM ${table} WHERE id = ANY(ARRAY(
   SELECT id FROM ${table} WHERE expires_at <= $1::text::bigint LIMIT ${PURGED_AT_ONCE} FOR UPDATE SKIP LOCKED
 )) RETURNING id`,
-  }
-}
-
-function toValues(task: StoredTask): (string | number | boolean | null)[] {
-  const { id, owner, version, isOpen, dueAt, expiresAt, state, server = null } = task
-  const time = (at: number | null): number | null => (at === null ? null : Math.ceil(at))
-  return [id, owner, version, isOpen, time(dueAt), time(expiresAt), state, server]
-}
-
-function toTask({ id, owner, version, is_open, due_at, expires_at, state, server }: Row): StoredTask {
-  const time = (at: unknown): number | null => (at === null ? null : Number(at))
-  return {
-    id: String(id),
-    owner: String(owner),
-    ...(typeof server === 'string' && { server }),
-    version: Number(version),
-    isOpen: is_open === true,
-    dueAt: time(due_at),
-    expiresAt: time(expires_at),
-    state: String(state),
   }
 }

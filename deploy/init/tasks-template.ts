@@ -84,7 +84,7 @@ export function taskLines(platform: TaskPlatform): TaskLines {
       ...(platform === 'dynamodb' ? ['', "export { queue } from './tasks.ts'"] : []),
       '',
       '/** The schedule calls this endpoint ("cron" in package.json). It runs the tasks that are due. */',
-      "const endpoint = createTaskEndpoint({ server, secret: process.env.CRON_SECRET ?? '' })",
+      'const endpoint = createTaskEndpoint({ server, secret: process.env.CRON_SECRET })',
     ],
     exported: "endpoint.mount('/tasks')",
     routes: ["app.all('/tasks', mcp(endpoint))"],
@@ -161,12 +161,13 @@ import { createMemoryTasks, createTasks, pollingRunner, type TaskSupport } from 
 import postgres from 'postgres'
 
 /** Without a database they end with the process, which is enough for trying it out. */
-export const tasks = process.env.DATABASE_URL ? await inPostgres(process.env.DATABASE_URL) : createMemoryTasks()
+export const tasks = process.env.DATABASE_URL ? inPostgres(process.env.DATABASE_URL) : createMemoryTasks()
 
-async function inPostgres(url: string): Promise<TaskSupport> {
+function inPostgres(url: string): TaskSupport {
   // Without fetch_types: false, a restart of the database ends the process.
-  const store = postgresTaskStore(postgres(url, { fetch_types: false }))
-  await store.migrate()
+  const sql = postgres(url, { fetch_types: false })
+  // The first task creates the table, so that the server also starts while the database cannot be reached.
+  const store = postgresTaskStore(sql, { createTable: true })
   return createTasks({ store, runner: pollingRunner() })
 }
 `

@@ -1,4 +1,5 @@
 /** The secrets of a task endpoint: several while they are rotated. The first signs, and each verifies. */
+import { isUnset } from '../http/unset-secret.ts'
 
 const MIN_SECRET_CHARACTERS = 32
 
@@ -16,11 +17,7 @@ export interface EndpointSecrets {
 }
 
 /** @throws TypeError for a secret that is too short or contains blanks. */
-export function createSecrets(
-  owner: string,
-  option: string,
-  given: string | readonly string[],
-): EndpointSecrets {
+function createSecrets(owner: string, option: string, given: string | readonly string[]): EndpointSecrets {
   const secrets = listed(given)
   if (secrets.length === 0 || secrets.some((one) => one.length < MIN_SECRET_CHARACTERS || /\s/.test(one)))
     throw new TypeError(
@@ -52,6 +49,15 @@ export function createSecrets(
       })
     },
   }
+}
+
+/** Undefined if the variable of the option is not set or empty. @throws TypeError like `createSecrets`, and without the option. */
+export function createOptionalSecrets(
+  owner: string,
+  option: string,
+  options: object,
+): EndpointSecrets | undefined {
+  return isUnset(owner, option, options) ? undefined : createSecrets(owner, option, options[option as never])
 }
 
 /** The secrets of an option. */

@@ -11,11 +11,12 @@ import { type Names, refuseUnknown, requireOptions } from '../definition/unknown
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
 import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
+import { createUnsetAnswer } from '../http/unset-secret.ts'
 import { toFetch } from '../request/fetch-call.ts'
 import { givenRequest, type RequestPlatform } from '../request/platform.ts'
 import type { TaskControls } from '../request/task-support.ts'
 import type { TaskAdmin } from './admin/admin.ts'
-import { createSecrets, isBearer } from './endpoint-secrets.ts'
+import { createOptionalSecrets, isBearer } from './endpoint-secrets.ts'
 import { InboxError } from './inbox.ts'
 import { checkAtLeast, MIN_RUN_MS } from './settings.ts'
 
@@ -30,11 +31,11 @@ export interface TaskEndpointOptions {
   readonly url?: string
   /**
    * The bearer token of the cron: 32 or more random characters. For rotation a list, or several in a string, separated by commas: each is
-   * accepted.
+   * accepted. Undefined or empty, as from a variable that is not set: requests that need it get 503, and the rest of the server works.
    */
-  readonly secret: string | readonly string[]
+  readonly secret: string | readonly string[] | undefined
   /** Signs event URLs, like `secret`: the first of several signs, and each verifies. Default `secret`. */
-  readonly urlSecret?: string | readonly string[]
+  readonly urlSecret?: string | readonly string[] | undefined
   /** Tasks that one cron call runs at once. It goes on until nothing is due, or its time is nearly over. Default 20. */
   readonly limit?: number
   /** Milliseconds that one cron call may take, 3000 or more. Default: the platform's limit if known, otherwise 10 000. */
@@ -70,7 +71,7 @@ export interface TaskEndpoint {
   /**
    * A URL whose `POST` sends its JSON body as the event `name` to the task. Anyone who has the URL may use it once, until it expires.
    *
-   * @throws TypeError without `url`, or for a `ttlMs` that is not above 0.
+   * @throws TypeError without `url` or a secret, or for a `ttlMs` that is not above 0.
    */
   urlFor(taskId: string, name: string, options?: TaskUrlOptions): Promise<string>
   /**
@@ -97,29 +98,24 @@ const URL_TTL_MS = 30 * 86_400_000
  * - with `admin`, requests that list, show, retry or cancel tasks, with its own secret.
  * - `POST` to a URL of `urlFor`: 202, 409 if the event was sent before or the task has ended, or 410 if the URL has expired.
  *
- * Everything else is 401, 405, 400, 408 or 413.
+ * Everything else is 401, 405, 400, 408 or 413; 503 while the store cannot be reached, or the secret is not set.
  *
  * @throws TypeError for an invalid URL, a secret that is too short, or too little time for a run.
  */
 export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
   requireOptions('createTaskEndpoint', options, OPTIONS)
-  const {
-    server,
-    url,
-    secret,
-    urlSecret = secret,
-    limit = 20,
-    maxDurationMs,
-    maxBodyBytes = 65_536,
-    admin,
-  } = options
+  const { server, url, secret, limit = 20, maxDurationMs, maxBodyBytes = 65_536, admin } = options
   if (url !== undefined && !URL.canParse(url))
     throw new TypeError(
       '"url" of createTaskEndpoint must be the URL of this endpoint, as in https://reports.example/tasks.',
     )
-  const cronSecrets = createSecrets('createTaskEndpoint', 'secret', secret)
-  const urlSecrets = createSecrets('createTaskEndpoint', 'urlSecret', urlSecret)
-  admin?.refuseSecrets([secret, urlSecret])
+  const urlOption = options.urlSecret === undefined ? 'secret' : 'urlSecret'
+  const urlSecret = options[urlOption]
+  const cronSecrets = createOptionalSecrets('createTaskEndpoint', 'secret', options)
+  const urlSecrets = createOptionalSecrets('createTaskEndpoint', urlOption, options)
+  admin?.refuseSecrets([secret ?? [], urlSecret ?? []])
+  const unset = createUnsetAnswer('createTaskEndpoint', 'secret', 'CRON_SECRET')
+  const unsetUrl = urlOption === 'secret' ? unset : createUnsetAnswer('createTaskEndpoint', urlOption)
   if (!(limit >= 1 && maxBodyBytes >= 1))
     throw new TypeError('"limit" and "maxBodyBytes" of createTaskEndpoint must be 1 or more.')
   if (maxDurationMs !== undefined) checkAtLeast('maxDurationMs', maxDurationMs, MIN_RUN_MS + RESERVE_MS)
@@ -128,6 +124,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
     // Counted from the start of the call, like the platform does.
     const { env, waitUntil, deadline: endsAt = Date.now() + DURATION_MS } = platform
     const deadline = (maxDurationMs === undefined ? endsAt : Date.now() + maxDurationMs) - RESERVE_MS
+    if (cronSecrets === undefined) return unset()
     if (!(await isBearer(request, cronSecrets)))
       return jsonAnswer(401, { error: 'Send the secret as a bearer token.' })
     const running = server.tasks.runDue({ env, ...(waitUntil && { waitUntil }), limit, deadline })
@@ -142,6 +139,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
 
   const takeEvent = async (request: Request, query: URLSearchParams): Promise<Response> => {
     if (request.method !== 'POST') return jsonAnswer(405, { error: 'Send a POST.' }, { allow: 'POST' })
+    if (urlSecrets === undefined) return unsetUrl()
     const task = query.get('task') ?? ''
     const name = query.get('event') ?? ''
     const expires = query.get('expires')
@@ -205,6 +203,8 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
         throw new TypeError('"ttlMs" of urlFor must be a number of milliseconds above 0.')
       if (url === undefined)
         throw new TypeError('urlFor needs "url" of createTaskEndpoint: the URL of the endpoint.')
+      if (urlSecrets === undefined)
+        throw new TypeError(`urlFor needs "${urlOption}" of createTaskEndpoint, which is not set.`)
       const target = new URL(url)
       target.searchParams.set('task', taskId)
       target.searchParams.set('event', name)

@@ -1,8 +1,9 @@
 /** The admin of tasks: for code in the process of their server, and for operators at its task endpoint. */
 import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { jsonAnswer } from '../../http/json-answer.ts'
+import { createUnsetAnswer } from '../../http/unset-secret.ts'
 import type { TaskControls } from '../../request/task-support.ts'
-import { createSecrets, isBearer, listed } from '../endpoint-secrets.ts'
+import { createOptionalSecrets, isBearer, listed } from '../endpoint-secrets.ts'
 import { runsOf } from '../runs.ts'
 import { createOperations, type TaskOperations } from './operations.ts'
 import { actionOf, answerAction } from './wire.ts'
@@ -10,9 +11,10 @@ import { actionOf, answerAction } from './wire.ts'
 export interface TaskAdminOptions {
   /**
    * The bearer token of operators: 32 or more random characters, and not the secret of the cron. For rotation a list, or several in a string,
-   * separated by commas: each is accepted. Who has it reads the arguments, steps and results of all callers.
+   * separated by commas: each is accepted. Who has it reads the arguments, steps and results of all callers. Undefined or empty, as from a
+   * variable that is not set: their requests get 503, and the rest of the server works.
    */
-  readonly secret: string | readonly string[]
+  readonly secret: string | readonly string[] | undefined
 }
 
 const OPTIONS: Names<TaskAdminOptions> = { secret: 'string strings' }
@@ -38,14 +40,15 @@ export interface TaskAdmin {
  * - `GET ?show=<id>`: one task, with its journal
  * - `POST ?retry=<id>`: `{ taskId }`, and `POST ?cancel=<id>`: `{ cancelled }`
  *
- * Each needs `Authorization: Bearer <secret>`, otherwise it is a 401, before anything is read. Refusals are 400, 404, 405, 409 or 501 with
- * `{ code, error }`. Only tasks of the endpoint's server are seen.
+ * Each needs `Authorization: Bearer <secret>`, otherwise it is a 401 (503 while no secret is set), before anything is read. Refusals are 400,
+ * 404, 405, 409 or 501 with `{ code, error }`. Only tasks of the endpoint's server are seen.
  *
  * @throws TypeError for a secret that is too short.
  */
 export function createTaskAdmin(options: TaskAdminOptions): TaskAdmin {
   requireOptions('createTaskAdmin', options, OPTIONS)
-  const secrets = createSecrets('createTaskAdmin', 'secret', options.secret)
+  const secrets = createOptionalSecrets('createTaskAdmin', 'secret', options)
+  const unset = createUnsetAnswer('createTaskAdmin', 'secret', 'MAYFLY_TASKS_SECRET')
   const of: TaskAdmin['of'] = (server) => {
     const runs = runsOf.get(server.tasks)
     if (runs === undefined)
@@ -57,6 +60,7 @@ export function createTaskAdmin(options: TaskAdminOptions): TaskAdmin {
     answer(request, query, server) {
       const action = actionOf(query)
       if (action === undefined) return undefined
+      if (secrets === undefined) return Promise.resolve(unset())
       return isBearer(request, secrets).then((isOurs) =>
         isOurs
           ? answerAction(action, request.method, query, of(server))
@@ -64,7 +68,7 @@ export function createTaskAdmin(options: TaskAdminOptions): TaskAdmin {
       )
     },
     refuseSecrets(given) {
-      const own = listed(options.secret)
+      const own = secrets === undefined ? [] : listed(options.secret ?? [])
       if (given.flatMap(listed).some((secret) => own.includes(secret)))
         throw new TypeError(
           'The "secret" of createTaskAdmin must differ from "secret" and "urlSecret" of createTaskEndpoint: it opens more.',

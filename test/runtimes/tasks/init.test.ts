@@ -1,5 +1,5 @@
 /** What `mayfly init --with tasks` writes: it type-checks, its tests pass, and a task goes to its end, also if no client asks for it. */
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -36,6 +36,27 @@ async function play(wire: TaskWire): Promise<void> {
 }
 
 describe.each(withTasks.map(([name]) => name))('mayfly init --with tasks --target %s', (target) => {
+  it('a first deployment, which has no variables yet: it builds, loads, and serves all but what needs one', async () => {
+    const args = ['--target', target, '--with', 'tasks', '--with', 'asking', '--with', 'hono']
+    const project = newProject(packed.installed, folder, `${target}-bare`, args)
+    rmSync(join(project, '.env'))
+    const cli = join(packed.installed, 'dist/deploy/cli.js')
+    run(process.execPath, [cli, 'build', '--target', target], project)
+
+    const dev = await serveDev('src/server.ts', target, project)
+    try {
+      const at = (path: string) => fetch(new URL(path, dev.url))
+      expect(await (await at('hello')).text()).toContain('dice')
+      const rolled = await new TaskWire(dev.url).call('roll_dice', { count: 2 })
+      expect(JSON.stringify(rolled)).toContain('"total"')
+      if (!readFileSync(join(project, 'src/server.ts'), 'utf8').includes('CRON_SECRET')) return
+      const tasks = await at('tasks')
+      expect([tasks.status, await tasks.text()]).toEqual([503, expect.stringContaining('CRON_SECRET')])
+    } finally {
+      await dev.stop()
+    }
+  })
+
   it('type-checks, passes its tests, builds, and a task goes to its end', async () => {
     const project = newProject(packed.installed, folder, target, ['--target', target, '--with', 'tasks'])
     run('node_modules/.bin/tsc', [], project)
@@ -65,6 +86,29 @@ it('with all that it can be combined with', () => {
 
 describe('with its own database', () => {
   const cron = withTasks.filter(([, { tasks }]) => tasks === 'cron').map(([name]) => name)
+
+  const own = withTasks.filter(([, { tasks }]) => tasks === 'process').map(([name]) => name)
+
+  it.each(own)(
+    '%s: the server starts while the database is away, and runs tasks once it is back',
+    async (target) => {
+      const database = await startPostgresServer()
+      await database.kill()
+      const args = ['--target', target, '--with', 'tasks']
+      const project = newProject(packed.installed, folder, `${target}-away`, args)
+      const dev = await serveDev('src/server.ts', target, project, { DATABASE_URL: database.url })
+      try {
+        const wire = new TaskWire(dev.url)
+        expect(JSON.stringify(await wire.call('roll_dice', { count: 1 }))).toContain('"total"')
+        await expect(wire.call('tournament', { rounds: 1 }).then(({ taskId }) => taskId)).rejects.toThrow()
+        await database.start()
+        await play(wire)
+      } finally {
+        await dev.stop()
+        await database.stop()
+      }
+    },
+  )
 
   it.each(cron)('%s: mayfly dev runs what is due, though no client asks for it', async (target) => {
     const database = await startPostgresServer()

@@ -1,10 +1,19 @@
 /** What calls tasks from outside: the cron, and URLs for events. */
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTool } from '../../../src/index.ts'
-import { createMemoryTaskStore, createTaskEndpoint, createTasks } from '../../../src/tasks.ts'
+import {
+  createMemoryTaskStore,
+  createTaskEndpoint,
+  createTasks,
+  type TaskEndpoint,
+} from '../../../src/tasks.ts'
+import { createTaskAdmin } from '../../../src/tasks-admin.ts'
 import { TaskClient } from './_tasks.ts'
 
-afterEach(() => void vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 const secret = 'a-secret-of-thirty-two-characters!'
 const url = 'https://shop.example/tasks'
@@ -163,6 +172,65 @@ test('a secret that is short, no URL, or no time for a step → a TypeError that
   expect(() => createTaskEndpoint(hasty)).toThrow(/"maxDurationMs" must be 3000 or more/)
   expect(() => createTaskEndpoint({ server: client.server, url, secret: 'short' })).toThrow(/"secret"/)
   expect(() => createTaskEndpoint({ server: client.server, url: 'tasks', secret })).toThrow(/"url"/)
+})
+
+describe.each([undefined, ''])('with the secret %j, as from a variable that is not set', (unset) => {
+  const admin = () => createTaskAdmin({ secret: unset })
+  const lines = () => vi.mocked(console.error).mock.calls.map(([line]) => String(line))
+  beforeEach(() => void vi.spyOn(console, 'error').mockReturnValue())
+
+  test('the cron, events and the admin → 503 that says why, and one line in the log; the rest is served', async () => {
+    const { client } = setUp()
+    const { server } = client
+    const endpoint = createTaskEndpoint({ server, url, secret: unset, admin: admin() })
+    const served = endpoint.mount('/tasks')
+    const asked = [
+      cron(secret),
+      cron('undefined'),
+      new Request(url, { headers: { authorization: 'Bearer ' } }),
+      new Request(`${url}?task=a&event=paid&signature=AAAA`, { method: 'POST', body: '1' }),
+      new Request(`${url}?list`, { headers: cron(secret).headers }),
+    ]
+    for (const request of asked) {
+      const refused = await served.fetch(request)
+      expect(refused.status).toBe(503)
+      expect((await refused.json()).error).toMatch(
+        /^"secret" of create\w+ is not set: set the variable that it comes from/,
+      )
+    }
+    expect(lines()).toHaveLength(2)
+    expect(lines()[0]).toContain('CRON_SECRET')
+    expect(lines()[1]).toContain('createTaskAdmin')
+    await expect(endpoint.urlFor('a', 'paid')).rejects.toThrow(/"secret" of createTaskEndpoint/)
+
+    expect(await (await served.fetch(new Request('https://shop.example/healthz'))).text()).toContain('ok')
+    expect((await client.call('job')).taskId).toBeDefined()
+  })
+
+  test('each secret opens its own part alone', async () => {
+    const { client } = setUp()
+    const { server } = client
+    const status = async (endpoint: TaskEndpoint, request: Request) => (await endpoint.fetch(request)).status
+    const list = new Request(`${url}?list`, { headers: { authorization: `Bearer ${secret}` } })
+    const withoutCron = createTaskEndpoint({ server, url, secret: unset, urlSecret: 'u'.repeat(32) })
+    const event = await withoutCron.urlFor('a', 'paid')
+    const post = () => new Request(event, { method: 'POST', body: '1' })
+    expect([await status(withoutCron, cron('u'.repeat(32))), await status(withoutCron, post())]).toEqual([
+      503, 409,
+    ])
+    const withoutAdmin = createTaskEndpoint({ server, url, secret, admin: admin() })
+    expect([await status(withoutAdmin, cron(secret)), await status(withoutAdmin, list)]).toEqual([200, 503])
+    const withoutEvents = createTaskEndpoint({ server, url, secret, urlSecret: '' })
+    expect([await status(withoutEvents, cron(secret)), await status(withoutEvents, post())]).toEqual([
+      200, 503,
+    ])
+  })
+})
+
+test('code that passes no secret at all → a TypeError', () => {
+  const { server } = setUp().client
+  expect(() => createTaskEndpoint({ server } as never)).toThrow(/createTaskEndpoint needs "secret"/)
+  expect(() => createTaskAdmin({} as never)).toThrow(/createTaskAdmin needs "secret"/)
 })
 
 test('mounted, it answers its own path alone', async () => {

@@ -314,6 +314,21 @@ describe('what it publishes to', () => {
     expect(heard).toEqual(events)
   })
 
+  it.each([undefined, ''])(
+    'with the secret %j, as from a variable that is not set: 503 that says why, and one line in the log',
+    async (secret) => {
+      const log = vi.spyOn(console, 'error').mockReturnValue()
+      const webhook = createEventWebhook({ bus: createMemoryBus(), secret })
+      for (let time = 0; time < 3; time++) {
+        const refused = await webhook(webhookRequest({ body: '{"type":"toolsListChanged"}' }))
+        expect(refused.status).toBe(503)
+        expect((await refused.json()).error).toMatch(/^"secret" of createEventWebhook is not set/)
+      }
+      expect(log).toHaveBeenCalledTimes(1)
+      log.mockRestore()
+    },
+  )
+
   it.each([
     ['"bus" or "server"', { secret: SECRET }],
     ['"secret"', { bus: createMemoryBus() }],

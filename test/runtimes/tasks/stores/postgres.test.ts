@@ -91,6 +91,27 @@ describe('Postgres', () => {
     expect(await stores[1]!.read(task.id)).toEqual(task)
   })
 
+  it('with createTable the first operations of many processes make it; while Postgres is away they reject, and nothing ends', async () => {
+    const other = await startPostgresServer()
+    await other.kill()
+    const pools = Array.from({ length: 5 }, () => createPool(other.url).on('error', () => {}))
+    const stores = pools.map((one) =>
+      postgresTaskStore(one, { table: 'at_first', createTable: true, onError: () => {} }),
+    )
+    try {
+      const task = newTask({ dueAt: 1 })
+      for (const store of stores) await expect(store.create(task, 1)).rejects.toThrow()
+      await other.start()
+      const due = stores.slice(1).map((store) => store.due(1, 9))
+      await Promise.all([stores[0]!.create(task, 1), ...due])
+      expect(await stores[4]!.due(1, 9)).toEqual([task.id])
+      expect(await postgresTaskStore(pools[0]!, { table: 'at_first' }).read(task.id)).toEqual(task)
+    } finally {
+      await Promise.all(pools.map((one) => one.end()))
+      await other.stop()
+    }
+  })
+
   it('the SQL makes the same table, in a schema of its own', async () => {
     await pool.query(`CREATE SCHEMA hidden; ${postgresTaskSchema('hidden.tasks')}`)
     const store = postgresTaskStore(pool, { table: 'hidden.tasks' })
