@@ -1,8 +1,11 @@
 /** The interface between the `mayfly` commands and a platform: how it builds, runs locally, deploys, and what it needs. */
 import type { Abilities, TaskPlatform } from './abilities.ts'
 import type { SizeLimit } from './facts.ts'
+import type { Place, PlaceOptions } from './place.ts'
+import type { DeployStep } from './step.ts'
 
 export type { TaskPlatform } from './abilities.ts'
+export { type DeployStep, SECRET_FILE } from './step.ts'
 
 /** A user's project. */
 export interface Project {
@@ -45,6 +48,11 @@ export interface Target {
   readonly hasOneProcess?: boolean
   /** Whether the server is not told that a client closed its response. Default false. */
   readonly cannotTellThatClientsLeft?: boolean
+  /**
+   * Which place of the platform a deployment changes, as far as options, files and variables tell. Runs nothing. Throws `CliError` if it
+   * cannot be told, `UsageError` if options contradict each other. Undefined for targets without a platform.
+   */
+  place?(project: Project, options: PlaceOptions): Place
   /** `mayfly deploy`: the commands to run after `build` wrote `outDir`. Runs nothing itself. */
   deployment(outDir: string, project: Project, options: DeploymentOptions): Deployment
   /** `mayfly deploy --preview`. Default false. */
@@ -123,6 +131,8 @@ export interface DeploymentOptions {
   readonly extra: readonly string[]
   /** Deploy to a separate URL and leave production unchanged. Only if the target `hasPreviews`. Default false. */
   readonly isPreview?: boolean
+  /** Deploy this stage, to its own place, with `MAYFLY_STAGE` set. Undefined: production. */
+  readonly stage?: string | undefined
 }
 
 export interface Deployment {
@@ -164,28 +174,6 @@ export interface Logs {
 
 /** Placeholder in a step's `args` for the result of the look-up before it. */
 export const FOUND = '{found}'
-
-export interface DeployStep {
-  /** What it does, in a few words: `upload the function`. */
-  readonly title: string
-  /** A program other than the deployment's tool. */
-  readonly command?: string
-  readonly args: readonly string[]
-  readonly cwd: string
-  readonly env?: { readonly [name: string]: string }
-  /** Where secrets go: never on a command line, never printed. */
-  readonly stdin?: string
-  /**
-   * For a tool that reads secrets only from a file. Only its owner can read the file, and it is removed afterwards; `SECRET_FILE` in
-   * `args`.
-   */
-  readonly secretFile?: string
-  /** How it reports its result: on stdout (also shown on stderr), or in the file that this variable names. */
-  readonly tells?: 'stdout' | { readonly variable: string }
-}
-
-/** Placeholder in a step's `args` for the path of its `secretFile`. */
-export const SECRET_FILE = '{secret file}'
 
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'error'

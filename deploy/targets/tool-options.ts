@@ -1,4 +1,5 @@
 /** Options after `--`. If a deployment uses several tools or steps, each gets the options that it supports. */
+import { UsageError } from '../terminal/cli-error.ts'
 
 /** The options of `names` in `words`, each with its value, as written: `--region x` or `--region=x`. */
 export function pickOptions(words: readonly string[], names: readonly string[]): string[] {
@@ -24,4 +25,16 @@ export function withoutOptions(words: readonly string[], names: readonly string[
     picked.shift()
     return false
   })
+}
+
+/** Throws `UsageError` if an option for the tool names a place, which `--stage` does. */
+export function refusePlaceOptions(
+  stage: string | undefined,
+  extra: readonly string[],
+  names: readonly string[],
+): void {
+  const [given] = stage === undefined ? [] : pickOptions(extra, names)
+  if (given === undefined) return
+  const [option] = given.split('=', 1)
+  throw new UsageError(`--stage ${stage} and ${option} both name a place: remove one of them`)
 }

@@ -157,7 +157,7 @@ it('deno: --org and --app reach both steps, once, before what is configured', as
 it('vercel, supabase: options of the upload alone do not reach the other steps, which would refuse them', async () => {
   await using project = new Project()
 
-  const [whoami, addSecret, upload] = commands(vercel, project, [
+  const [whoami, link, addSecret, upload] = commands(vercel, project, [
     '--token',
     't',
     '--meta',
@@ -165,6 +165,7 @@ it('vercel, supabase: options of the upload alone do not reach the other steps, 
     '--scope=me',
   ])
   expect(whoami).toBe('whoami --token t --scope=me')
+  expect(link).toBe('link --yes --project shop --token t --scope=me')
   expect(addSecret).toMatch(/ --yes --token t --scope=me$/)
   expect(upload).toMatch(/ --token t --meta a=b --scope=me$/)
 

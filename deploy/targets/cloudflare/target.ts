@@ -19,12 +19,14 @@ import type {
 } from '../../contract/target.ts'
 import { displayPath } from '../../project/entry.ts'
 import { resolveTool } from '../../project/project-tool.ts'
+import { STAGE_VARIABLE } from '../../project/stages.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { terminal } from '../../terminal/terminal.ts'
 import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from './config.ts'
 import { startDev } from './dev.ts'
 import { checkWorkerEntry } from './entry-check.ts'
+import { cloudflarePlace } from './place.ts'
 import { startupWarnings } from './startup.ts'
 import { devArgs, filesForWrangler, OFFLINE, OLDEST_NODE, wranglerBin } from './wrangler.ts'
 
@@ -49,6 +51,7 @@ export const cloudflare: Target = {
   tryOut: (outDir, { main }, { cwd }) => startupWarnings(join(outDir, main), cwd),
   preview,
   hasPreviews: true,
+  place: cloudflarePlace,
   deployment,
   logs,
   examine,
@@ -120,10 +123,11 @@ const TOOL: Deployment['tool'] = {
 function deployment(
   outDir: string,
   project: Project,
-  { secrets, extra, isPreview = false }: DeploymentOptions,
+  { secrets, extra, isPreview = false, stage }: DeploymentOptions,
 ): Deployment {
   filesForWrangler(project)
   const upload = isPreview ? ['versions', 'upload'] : ['deploy']
+  const place = cloudflarePlace(project, { stage, extra })
   return {
     tool: TOOL,
     steps: [
@@ -134,10 +138,13 @@ function deployment(
           ...builtWorker(outDir, project),
           // Keeps variables that were set in the dashboard.
           '--keep-vars',
+          ...place.options,
+          ...(stage === undefined ? [] : ['--var', `${STAGE_VARIABLE}:${stage}`]),
           ...(secrets.size === 0 ? [] : ['--secrets-file', '/dev/stdin']),
           ...extra,
         ],
         cwd: project.cwd,
+        ...(place.env && { env: place.env }),
         ...(secrets.size > 0 && { stdin: JSON.stringify(Object.fromEntries(secrets)) }),
         // https://developers.cloudflare.com/workers/wrangler/system-environment-variables/
         tells: { variable: 'WRANGLER_OUTPUT_FILE_PATH' },

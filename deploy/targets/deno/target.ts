@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { textOf } from '../../../src/definition/error-text.ts'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { abilitiesOf } from '../../contract/abilities.ts'
+import type { Place, PlaceOptions } from '../../contract/place.ts'
 import type { Deployment, DeploymentOptions, Finding, Logs, Project, Target } from '../../contract/target.ts'
 import { type Cron, cronCall, cronOf } from '../../project/cron.ts'
 import { toEnvFile } from '../../project/secrets.ts'
+import { withStage } from '../../project/stages.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
-import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
+import { pickOptions, withoutOptions } from '../tool-options.ts'
+import { type DeployConfig, denoPlace } from './place.ts'
 import { DENO_OFFLINE, DENO_RUN, denoDrain, denoProgram } from './program.ts'
 
 /** Open `subscriptions/listen` streams would not end by themselves. */
@@ -70,6 +73,7 @@ export const deno: Target = {
   start: artefactDev(artefact),
   ...artefact,
   hasPreviews: true,
+  place,
   deployment,
   logs,
   examine,
@@ -110,7 +114,7 @@ function endpointIn(told: string, isPreview: boolean): string | undefined {
 
 function logs(project: Project, extra: readonly string[]): Logs {
   const others = withoutOptions(extra, ['--org', '--app'])
-  const app = appOf(project, join(project.cwd, 'dist/deno'), extra)
+  const { options: app } = place(project, { extra })
   const step = { title: 'show the log', args: ['deploy', 'logs', ...app, ...others], cwd: project.cwd }
   return { tool: TOOL, step }
 }
@@ -119,21 +123,23 @@ function logs(project: Project, extra: readonly string[]): Logs {
 function deployment(
   outDir: string,
   project: Project,
-  { secrets, extra, isPreview = false }: DeploymentOptions,
+  { secrets, extra, isPreview = false, stage }: DeploymentOptions,
 ): Deployment {
-  const common = [...appOf(project, outDir, extra), '--non-interactive']
+  const place = denoPlace(project, { stage, extra }, configured(project, outDir))
+  const variables = withStage(secrets, stage)
+  const common = [...place.options, '--non-interactive']
   const others = withoutOptions(extra, ['--org', '--app'])
   const token = pickOptions(others, ['--token'])
   const setSecrets = {
-    title: `upload ${[...secrets.keys()].join(', ')}`,
+    title: `upload ${[...variables.keys()].join(', ')}`,
     args: ['deploy', 'env', 'load', '/dev/stdin', '--replace', ...common, ...token],
     cwd: outDir,
-    stdin: toEnvFile(secrets),
+    stdin: toEnvFile(variables),
   }
   return {
     tool: TOOL,
     steps: [
-      ...(secrets.size > 0 ? [setSecrets] : []),
+      ...(variables.size > 0 ? [setSecrets] : []),
       {
         title: 'upload the server',
         args: ['deploy', ...(isPreview ? [] : ['--prod']), ...common, ...others],
@@ -145,20 +151,16 @@ function deployment(
   }
 }
 
-/**
- * The app: from the options after `--` or the environment, otherwise from the project's or the build's configuration as `deno deploy` wrote
- * it, otherwise the project's name in the user's only organization.
- */
-function appOf({ cwd, name }: Project, outDir: string, extra: readonly string[]): string[] {
-  // GitHub passes an unset variable as an empty one.
-  const { DENO_DEPLOY_ORG, DENO_DEPLOY_APP } = process.env
-  const configured = { ...deployConfig(outDir), ...deployConfig(cwd) }
-  const org = optionValue(extra, ['--org']) ?? (DENO_DEPLOY_ORG || configured.org)
-  const app = optionValue(extra, ['--app']) ?? (DENO_DEPLOY_APP || configured.app || name)
-  return [...(org === undefined ? [] : ['--org', org]), '--app', app]
+function place(project: Project, options: PlaceOptions): Place {
+  return denoPlace(project, options, configured(project, join(project.cwd, 'dist/deno')))
 }
 
-function deployConfig(cwd: string): { org?: string; app?: string } {
+/** As `deno deploy` wrote it into the build, and before it the project's own. */
+function configured({ cwd }: Project, outDir: string): DeployConfig {
+  return { ...deployConfig(outDir), ...deployConfig(cwd) }
+}
+
+function deployConfig(cwd: string): DeployConfig {
   const file = ['deno.json', 'deno.jsonc'].map((one) => join(cwd, one)).find((path) => existsSync(path))
   if (file === undefined) return {}
   // Removes comments and trailing commas, but not inside strings.
@@ -167,7 +169,7 @@ function deployConfig(cwd: string): { org?: string; app?: string } {
     (_match, text: string | undefined) => text ?? '',
   )
   try {
-    return (JSON.parse(json) as { deploy?: { org?: string; app?: string } }).deploy ?? {}
+    return (JSON.parse(json) as { deploy?: DeployConfig }).deploy ?? {}
   } catch (error) {
     throw new CliError(`cannot read ${file}: ${textOf(error)}`)
   }

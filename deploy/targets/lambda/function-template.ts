@@ -28,6 +28,7 @@ ${concurrency === undefined ? '' : `      ReservedConcurrentExecutions: ${concur
         LogFormat: Text
       Environment:
         Variables:
+          MAYFLY_STAGE: !Ref Stage
           MAYFLY_SECRETS: !If
             - MakesSecret
             - !Sub '{{resolve:secretsmanager:\${Secret}:SecretString}}'

@@ -22,19 +22,16 @@ import {
 import { findProgram, resolveBin, resolveTool } from '../../project/project-tool.ts'
 import { CliError, UsageError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
-import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
+import { pickOptions, withoutOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
 import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
+import { AWS_OPTIONS, lambdaPlace, STACK_OPTIONS } from './place.ts'
 
 const RIC = 'aws-lambda-ric'
 const OLDEST_NODE = 22
 const { lambda: facts } = FACTS
 /** For all variables of a function, including their names. */
 const MAX_SECRETS_BYTES = facts.variablesBytes.value
-/** The stack, if its name is not the project's. */
-const STACK_OPTIONS = ['--stack-name']
-/** Options of `sam` that the AWS CLI has too. */
-const AWS_OPTIONS = ['--region', '--profile']
 const INSTALL_AWS =
   'pip install aws-sam-cli, and install version 2 of the AWS CLI (https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html)'
 
@@ -52,6 +49,7 @@ export const lambda: Target = {
   ],
   start: artefactDev(artefact),
   ...artefact,
+  place: lambdaPlace,
   deployment,
   logs,
   examine,
@@ -156,17 +154,21 @@ const TOOL: Deployment['tool'] = {
 
 function deployment(
   outDir: string,
-  { name, cwd }: Project,
-  { secrets, extra }: DeploymentOptions,
+  project: Project,
+  { secrets, extra, stage }: DeploymentOptions,
 ): Deployment {
-  const stack = optionValue(extra, STACK_OPTIONS) ?? name
+  const { cwd } = project
+  const { name: stack } = lambdaPlace(project, { stage, extra })
   const secretId = `${stack}-secrets`
   const versionId = randomUUID()
   const { overrides, others } = splitOverrides(withoutOptions(extra, STACK_OPTIONS))
   if (secrets.size > 0 && overrides.some((word) => /\bStored(?:Variables|Version)\b/.test(word)))
     throw new UsageError('StoredVariables and StoredVersion are set by --secret: remove them, or --secret')
+  if (stage !== undefined && overrides.some((word) => /^Stage=/.test(word)))
+    throw new UsageError(`--stage ${stage} and the parameter Stage both name a stage: remove one of them`)
   // Both tools must use the same account and region.
   const common = pickOptions(others, AWS_OPTIONS)
+  if (stage !== undefined) overrides.push(`Stage=${stage}`)
   if (secrets.size > 0) overrides.push(`StoredVariables=${secretId}`, `StoredVersion=${versionId}`)
   const upload: DeployStep = {
     title: 'upload the function and its trigger',
@@ -237,8 +239,9 @@ function outputsOf(stack: string, query: string, common: readonly string[], cwd:
   }
 }
 
-function logs({ name, cwd }: Project, extra: readonly string[]): Logs {
-  const stack = optionValue(extra, STACK_OPTIONS) ?? name
+function logs(project: Project, extra: readonly string[]): Logs {
+  const { cwd } = project
+  const { name: stack } = lambdaPlace(project, { extra })
   const others = withoutOptions(extra, STACK_OPTIONS)
   const common = pickOptions(others, AWS_OPTIONS)
   return {

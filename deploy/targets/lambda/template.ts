@@ -55,6 +55,10 @@ Parameters:
     Type: String
     Default: ''
     Description: ARN of an SNS topic that is notified of throttled and failed calls. If empty, no alarms are created.
+  Stage:
+    Type: String
+    Default: ''
+    Description: The variable MAYFLY_STAGE. If empty, this is production.
   StoredVariables:
     Type: String
     Default: ''

@@ -1,7 +1,7 @@
 /** Netlify: a site without pages, whose one function or edge function serves every path. */
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { abilitiesOf } from '../../contract/abilities.ts'
@@ -18,13 +18,13 @@ import type {
   Target,
 } from '../../contract/target.ts'
 import { cronCall, cronOf } from '../../project/cron.ts'
-import { isOwnFolder } from '../../project/owner.ts'
-import { CliError, printable } from '../../terminal/cli-error.ts'
+import { withStage } from '../../project/stages.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from '../deno/program.ts'
 import { findTool, toolFinding } from '../deploy-tool.ts'
-import { optionValue, pickOptions } from '../tool-options.ts'
+import { pickOptions } from '../tool-options.ts'
 import { EDGE_HOST } from './edge-host.ts'
+import { apiSite, COMMON_OPTIONS, netlifyPlace } from './place.ts'
 
 /** `.ts` from source, `.js` from dist/. */
 const FUNCTION_HOST = fileURLToPath(new URL(`./function-host${extname(import.meta.url)}`, import.meta.url))
@@ -95,9 +95,10 @@ const asEdgeFunction: Pick<Target, 'build' | 'preview'> = {
   },
 }
 
-const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'deployment' | 'logs' | 'examine'> = {
+const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'place' | 'deployment' | 'logs' | 'examine'> = {
   defaultPort: 8888,
   hasPreviews: true,
+  place: netlifyPlace,
   deployment,
   logs,
   examine,
@@ -179,34 +180,32 @@ const TOOL: Deployment['tool'] = {
   token: 'NETLIFY_AUTH_TOKEN',
 }
 
-/** Options that every command of the CLI accepts. */
-const COMMON_OPTIONS = ['--auth', '--http-proxy', '--http-proxy-certificate-filename']
-const SITE_OPTIONS = ['-s', '--site']
-const SITE_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-
 /** https://cli.netlify.com/commands/deploy */
 function deployment(
   outDir: string,
   project: Project,
-  { secrets, extra, isPreview = false }: DeploymentOptions,
+  { secrets, extra, isPreview = false, stage }: DeploymentOptions,
 ): Deployment {
   const common = pickOptions(extra, COMMON_OPTIONS)
-  const site = siteOf(project, extra)
+  const place = netlifyPlace(project, { stage, extra })
+  const site = place.namedBy === undefined && stage === undefined ? '' : apiSite(place.name)
+  const variables = withStage(secrets, stage)
   const setSecrets = (): DeployStep => ({
-    title: `hand over ${[...secrets.keys()].join(', ')}`,
+    title: `hand over ${[...variables.keys()].join(', ')}`,
     command: process.execPath,
     args: [SET_SECRETS, findTool(TOOL, project.cwd) ?? TOOL.name, site, ...common],
     cwd: outDir,
-    stdin: JSON.stringify(Object.fromEntries(secrets)),
+    stdin: JSON.stringify(Object.fromEntries(variables)),
   })
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
     steps: [
-      ...(secrets.size > 0 ? [setSecrets()] : []),
+      ...(variables.size > 0 ? [setSecrets()] : []),
       {
         title: 'upload the site with its function',
-        args: ['deploy', ...(isPreview ? [] : ['--prod']), '--json', ...extra],
+        args: ['deploy', ...(isPreview ? [] : ['--prod']), '--json', ...place.options, ...extra],
         cwd: outDir,
+        ...(place.env && { env: place.env }),
         tells: 'stdout' as const,
       },
     ],
@@ -225,31 +224,6 @@ function logs({ cwd }: Project, extra: readonly string[]): Logs {
   const tool = { ...TOOL, whoami: [...TOOL.whoami, ...pickOptions(extra, COMMON_OPTIONS)] }
   const args = ['logs', '--follow', '--source', 'functions', 'edge-functions', ...extra]
   return { tool, step: { title: 'show the log', args, cwd } }
-}
-
-/** The id that Netlify's API needs. In the CLI's order: its option, the environment, the file of `netlify link`. */
-function siteOf({ cwd }: Project, extra: readonly string[]): string {
-  // GitHub passes an unset variable as an empty one, which the CLI ignores too.
-  const named = optionValue(extra, SITE_OPTIONS) ?? (process.env.NETLIFY_SITE_ID || linkedSite(cwd))
-  // `set-secrets.ts` then says what to do; a dry run does not need a site.
-  if (named === undefined) return ''
-  return SITE_ID.test(named) || named.includes('.') ? named : `${named}.netlify.app`
-}
-
-/** In this folder or above it, as the CLI looks for it. */
-function linkedSite(cwd: string, start: string = cwd): string | undefined {
-  const path = join(cwd, '.netlify/state.json')
-  if (!existsSync(path)) return dirname(cwd) === cwd ? undefined : linkedSite(dirname(cwd), start)
-  // The CLI would read it, so nothing is uploaded either.
-  if (![cwd, dirname(path), path].every((one) => isOwnFolder(one, start)))
-    throw new CliError(
-      `${printable(path)} belongs to another user: name your site with -- --site <name>, or NETLIFY_SITE_ID`,
-    )
-  try {
-    return (JSON.parse(readFileSync(path, 'utf8')) as { siteId?: string }).siteId
-  } catch {
-    throw new CliError(`cannot read ${path}: run npx netlify link again`)
-  }
 }
 
 async function examine({ cwd }: Project): Promise<Finding[]> {

@@ -21,10 +21,12 @@ import {
 } from '../../contract/target.ts'
 import { cronOf } from '../../project/cron.ts'
 import { toEnvFile } from '../../project/secrets.ts'
+import { withStage } from '../../project/stages.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { denoProgram } from '../deno/program.ts'
 import { toolFinding } from '../deploy-tool.ts'
-import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
+import { pickOptions, withoutOptions } from '../tool-options.ts'
+import { LINK_FILE, PROJECT_OPTIONS, productionRef, supabasePlace } from './place.ts'
 
 const MAIN = `import server from 'mayfly:entry'
 import { supabase } from 'mayfly-mcp/supabase'
@@ -79,6 +81,7 @@ export const supabase: Target = {
   ],
   start: artefactDev(artefact),
   ...artefact,
+  place: supabasePlace,
   deployment,
   logs,
   examine,
@@ -147,20 +150,21 @@ const TOOL: Deployment['tool'] = {
   token: 'SUPABASE_ACCESS_TOKEN',
 }
 
-const LINK_FILE = 'supabase/.temp/project-ref'
-
-/** The project: `--remote=<ref>`, the option's name since version 3.1 of the CLI; version 4 removes the other name. */
-const PROJECT_OPTIONS = ['--remote', '--project-ref']
-
 /** Options that `secrets set` also accepts. */
 const GLOBAL_OPTIONS = [...PROJECT_OPTIONS, '--profile', '--dns-resolver', '--debug', '--experimental']
 
 /** A project's reference in its host name. Branches have names, and hosts that only Supabase knows. */
 const PROJECT_REF = /^[a-z]{20}$/
 
-function deployment(outDir: string, project: Project, { secrets, extra }: DeploymentOptions): Deployment {
+function deployment(
+  outDir: string,
+  project: Project,
+  { secrets, extra, stage }: DeploymentOptions,
+): Deployment {
   // `supabase link` writes into the user's project, not into the built folder.
   const linked = join(project.cwd, LINK_FILE)
+  const place = supabasePlace(project, { stage, extra })
+  const variables = withStage(secrets, stage)
   if (existsSync(linked)) {
     mkdirSync(join(outDir, 'supabase/.temp'), { recursive: true })
     writeFileSync(join(outDir, LINK_FILE), readFileSync(linked))
@@ -168,37 +172,42 @@ function deployment(outDir: string, project: Project, { secrets, extra }: Deploy
   const own = ['--workdir', outDir, '--yes']
   const common = pickOptions(extra, GLOBAL_OPTIONS)
   const setSecrets: DeployStep = {
-    title: `hand over ${[...secrets.keys()].join(', ')}`,
-    args: ['secrets', 'set', '--env-file', SECRET_FILE, ...own, ...common],
+    title: `hand over ${[...variables.keys()].join(', ')}`,
+    args: ['secrets', 'set', '--env-file', SECRET_FILE, ...own, ...place.options, ...common],
     cwd: project.cwd,
-    secretFile: toEnvFile(secrets, { expands: false }),
+    secretFile: toEnvFile(variables, { expands: false }),
   }
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...withoutOptions(common, PROJECT_OPTIONS)] },
     steps: [
-      ...(secrets.size > 0 ? [setSecrets] : []),
+      ...(variables.size > 0 ? [setSecrets] : []),
       {
         title: 'upload the function',
         // Bundled by the platform's API, so Docker is not needed.
-        args: ['functions', 'deploy', project.name, '--use-api', '--no-verify-jwt', ...own, ...extra],
+        args: [
+          'functions',
+          'deploy',
+          project.name,
+          '--use-api',
+          '--no-verify-jwt',
+          ...own,
+          ...place.options,
+          ...extra,
+        ],
         cwd: project.cwd,
       },
     ],
-    endpoint: { find: () => endpointOf(project, refOf(project, extra)) },
+    endpoint: { find: () => endpointOf(project, place.account) },
   }
 }
 
-/** The reference of the project, found like the CLI does: its option, the environment, the file of `supabase link`. */
-function refOf({ cwd }: Project, extra: readonly string[]): string | undefined {
-  const linked = join(cwd, LINK_FILE)
-  // GitHub makes an empty variable of one that is not set.
-  const named = optionValue(extra, PROJECT_OPTIONS) || process.env.SUPABASE_PROJECT_ID
-  const ref = named || (existsSync(linked) ? readFileSync(linked, 'utf8').trim() : '')
-  return PROJECT_REF.test(ref) ? ref : undefined
+function refOf(project: Project, extra: readonly string[]): string | undefined {
+  const { ref } = productionRef(project, extra)
+  return ref !== undefined && PROJECT_REF.test(ref) ? ref : undefined
 }
 
-function endpointOf({ name }: Project, ref: string | undefined): string | undefined {
-  return ref === undefined ? undefined : `https://${ref}.supabase.co/functions/v1/${name}/mcp`
+function endpointOf({ name }: Project, ref = ''): string | undefined {
+  return !PROJECT_REF.test(ref) ? undefined : `https://${ref}.supabase.co/functions/v1/${name}/mcp`
 }
 
 /** Shows the last hour: in a viewer on a terminal, otherwise once. It does not follow the log. */

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { FACTS, shownValue } from '../../contract/facts.ts'
 import type { Deployment, DeploymentOptions, Logs, Project } from '../../contract/target.ts'
 import { readEnvFiles } from '../../project/env-files.ts'
+import { STAGE_VARIABLE } from '../../project/stages.ts'
 import { pickOptions } from '../tool-options.ts'
+import { GLOBAL_OPTIONS, LINK_FILE, vercelPlace } from './place.ts'
 
 const { vercel: facts } = FACTS
 
@@ -17,26 +19,25 @@ export const TOOL: Deployment['tool'] = {
   token: 'VERCEL_TOKEN',
 }
 
-/** Options that every command of the CLI accepts: https://vercel.com/docs/cli/global-options */
-const GLOBAL_OPTIONS = [
-  ...['-t', '--token', '-S', '--scope', '-T', '--team', '--api', '-A', '--local-config'],
-  ...['-Q', '--global-config', '-d', '--debug'],
-]
-
 /** https://vercel.com/docs/cli/deploy */
 export function deployment(
   outDir: string,
   project: Project,
-  { secrets, extra, isPreview = false }: DeploymentOptions,
+  { secrets, extra, isPreview = false, stage }: DeploymentOptions,
 ): Deployment {
-  const linked = join(project.cwd, '.vercel/project.json')
+  const linked = join(project.cwd, LINK_FILE)
   // `vercel link` writes to the project's folder, not to the built one.
-  if (existsSync(linked)) writeFileSync(join(outDir, '.vercel/project.json'), readFileSync(linked))
+  if (stage === undefined && existsSync(linked)) writeFileSync(join(outDir, LINK_FILE), readFileSync(linked))
   const common = pickOptions(extra, GLOBAL_OPTIONS)
+  const place = vercelPlace(project, { stage, extra })
+  // `env add` knows no other way to name the project.
+  const link = place.namedBy === undefined || stage !== undefined ? place.link?.(outDir) : undefined
+  const env = place.env ?? {}
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
     notes: durationNotes(maxDurationOf(project)),
     steps: [
+      ...(link === undefined ? [] : [link]),
       ...[...secrets].map(([name, value]) => ({
         title: `upload ${name}`,
         args: [
@@ -50,12 +51,18 @@ export function deployment(
           ...common,
         ],
         cwd: outDir,
+        env,
         stdin: value,
       })),
       {
         title: 'upload the function',
-        args: ['deploy', '--prebuilt', ...(isPreview ? [] : ['--prod']), '--yes', ...extra],
+        args: [
+          ...['deploy', '--prebuilt', ...(isPreview ? [] : ['--prod']), '--yes'],
+          ...(stage === undefined ? [] : ['--env', `${STAGE_VARIABLE}=${stage}`]),
+          ...extra,
+        ],
         cwd: outDir,
+        env,
         // When piped, stdout is only the URL: https://vercel.com/docs/cli/deploy#standard-output-usage
         tells: 'stdout' as const,
       },

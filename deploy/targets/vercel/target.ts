@@ -12,6 +12,7 @@ import { resolveTool } from '../../project/project-tool.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { toolFinding } from '../deploy-tool.ts'
 import { deployment, logs, maxDurationOf, TOOL } from './deployment.ts'
+import { vercelPlace } from './place.ts'
 
 const OUTPUT = '.vercel/output'
 const FUNCTION = 'functions/mcp.func'
@@ -96,9 +97,10 @@ const onEdge: Pick<Target, 'build' | 'preview'> = {
   }),
 }
 
-const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'deployment' | 'logs' | 'examine'> = {
+const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'place' | 'deployment' | 'logs' | 'examine'> = {
   defaultPort: 3000,
   hasPreviews: true,
+  place: vercelPlace,
   deployment,
   logs,
   examine,

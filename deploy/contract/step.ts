@@ -1,0 +1,23 @@
+/** One command of a platform's own tool, and how it gets secrets and reports its result. */
+
+export interface DeployStep {
+  /** What it does, in a few words: `upload the function`. */
+  readonly title: string
+  /** A program other than the deployment's tool. */
+  readonly command?: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env?: { readonly [name: string]: string }
+  /** Where secrets go: never on a command line, never printed. */
+  readonly stdin?: string
+  /**
+   * For a tool that reads secrets only from a file. Only its owner can read the file, and it is removed afterwards; `SECRET_FILE` in
+   * `args`.
+   */
+  readonly secretFile?: string
+  /** How it reports its result: on stdout (also shown on stderr), or in the file that this variable names. */
+  readonly tells?: 'stdout' | { readonly variable: string }
+}
+
+/** Placeholder in a step's `args` for the path of its `secretFile`. */
+export const SECRET_FILE = '{secret file}'

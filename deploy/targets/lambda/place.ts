@@ -1,0 +1,54 @@
+/** Which stack of CloudFormation a deployment changes. A stage is a stack of its own, with its own secrets, table and queue. */
+import type { LookedUp, Place, PlaceOptions } from '../../contract/place.ts'
+import type { Project } from '../../contract/target.ts'
+import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
+import { optionValue, pickOptions, refusePlaceOptions } from '../tool-options.ts'
+
+/** The stack, if its name is not the project's. */
+export const STACK_OPTIONS = ['--stack-name']
+/** Options of `sam` that the AWS CLI has too. */
+export const AWS_OPTIONS = ['--region', '--profile']
+
+/** Throws `CliError` if a stage would be production's stack. */
+export function lambdaPlace(project: Project, { stage, extra = [] }: PlaceOptions): Place {
+  refusePlaceOptions(stage, extra, STACK_OPTIONS)
+  const given = optionValue(extra, STACK_OPTIONS)
+  const declared = stage === undefined ? undefined : declaredPlace(project, stage, 'lambda')
+  const name = stage === undefined ? (given ?? project.name) : (declared ?? `${project.name}-${stage}`)
+  // The stack of production's secrets is production, too.
+  if (stage !== undefined)
+    for (const production of [project.name, `${project.name}-secrets`])
+      refuseProduction(stage, name, production)
+  const common = pickOptions(extra, AWS_OPTIONS)
+  const { AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE } = process.env
+  const region = optionValue(extra, ['--region']) ?? (AWS_REGION || AWS_DEFAULT_REGION || undefined)
+  const profile = optionValue(extra, ['--profile']) ?? (AWS_PROFILE || undefined)
+  return {
+    stage,
+    kind: 'stack',
+    name,
+    account: [profile && `profile ${profile}`, region].filter(Boolean).join(', ') || undefined,
+    namedBy: given !== undefined ? '--stack-name' : declared && 'package.json',
+    claim:
+      stage === undefined ? `pass -- --stack-name ${name}` : `write ${declaration(stage, 'lambda', name)}`,
+    options: ['--stack-name', name],
+    lookUp: {
+      step: {
+        title: `look for the stack ${name}`,
+        args: [
+          ...['cloudformation', 'describe-stacks', '--stack-name', name],
+          ...['--query', 'Stacks[0].StackStatus', '--output', 'text', ...common],
+        ],
+        cwd: project.cwd,
+      },
+      read: readStatus,
+    },
+  }
+}
+
+function readStatus({ code, output }: LookedUp): 'new' | 'exists' | undefined {
+  if (code !== 0) return /does not exist/.test(output) ? 'new' : undefined
+  // A stack that was created by a failed change set only.
+  if (/\bREVIEW_IN_PROGRESS\b/.test(output)) return 'new'
+  return /\b(?:CREATE|UPDATE|ROLLBACK|DELETE|IMPORT)_\w+/.test(output) ? 'exists' : undefined
+}

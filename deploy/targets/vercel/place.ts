@@ -1,0 +1,105 @@
+/** Which project of Vercel a deployment changes. A stage is a project of its own: only production deployments run schedules. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LookedUp, Place, PlaceOptions } from '../../contract/place.ts'
+import type { Project } from '../../contract/target.ts'
+import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
+import { CliError } from '../../terminal/cli-error.ts'
+import { optionValue, pickOptions, refusePlaceOptions } from '../tool-options.ts'
+
+/** Options that every command of the CLI accepts: https://vercel.com/docs/cli/global-options */
+export const GLOBAL_OPTIONS = [
+  ...['-t', '--token', '-S', '--scope', '-T', '--team', '--api', '-A', '--local-config'],
+  ...['-Q', '--global-config', '-d', '--debug'],
+]
+
+const SCOPE_OPTIONS = ['-S', '--scope', '-T', '--team']
+const PROJECT_OPTIONS = ['--project']
+
+/** The project's own link, which `vercel link` writes. */
+export const LINK_FILE = '.vercel/project.json'
+
+interface Link {
+  readonly orgId?: string
+  readonly projectId?: string
+  readonly projectName?: string
+}
+
+/** Throws `CliError` if a stage would be production's project. */
+export function vercelPlace(project: Project, { stage, extra = [] }: PlaceOptions): Place {
+  refusePlaceOptions(stage, extra, [...PROJECT_OPTIONS, '--target', '--prod', '--cwd'])
+  const link = linkOf(project.cwd)
+  // GitHub passes an unset variable as an empty one.
+  const { VERCEL_ORG_ID, VERCEL_PROJECT_ID } = process.env
+  const account = optionValue(extra, SCOPE_OPTIONS) ?? (VERCEL_ORG_ID || link.orgId)
+  if (stage === undefined) {
+    const given = optionValue(extra, PROJECT_OPTIONS)
+    const id = given ?? (VERCEL_PROJECT_ID || link.projectId)
+    const isLink = given === undefined && (!VERCEL_PROJECT_ID || VERCEL_PROJECT_ID === link.projectId)
+    return placeOf({
+      name: isLink ? (link.projectName ?? id ?? project.name) : (id ?? project.name),
+      namedBy: id && (given ? '--project' : isLink ? LINK_FILE : 'VERCEL_PROJECT_ID'),
+      claim: 'run npx vercel link, or set VERCEL_ORG_ID and VERCEL_PROJECT_ID',
+      env: {},
+    })
+  }
+  const declared = declaredPlace(project, stage, 'vercel')
+  const name = declared ?? `${link.projectName ?? project.name}-${stage}`
+  for (const production of [link.projectName ?? project.name, link.projectId, VERCEL_PROJECT_ID])
+    refuseProduction(stage, name, production)
+  return placeOf({
+    name,
+    namedBy: declared && 'package.json',
+    claim: `write ${declaration(stage, 'vercel', name)}`,
+    // Both name production's project, before the link.
+    env: { VERCEL_ORG_ID: '', VERCEL_PROJECT_ID: '' },
+  })
+
+  function placeOf(
+    place: Pick<Place, 'name' | 'namedBy' | 'claim'> & { env: Record<string, string> },
+  ): Place {
+    const { name: found, env } = place
+    const hasScope = pickOptions(extra, SCOPE_OPTIONS).length > 0
+    const common = [
+      ...pickOptions(extra, GLOBAL_OPTIONS),
+      ...(hasScope || account === undefined ? [] : ['--scope', account]),
+    ]
+    return {
+      stage,
+      kind: 'project',
+      account,
+      options: [],
+      ...place,
+      link: (folder) => ({
+        title: `link the build to the project ${found}`,
+        args: ['link', '--yes', '--project', found, ...common],
+        cwd: folder,
+        env,
+      }),
+      lookUp: {
+        step: {
+          title: `look for the project ${found}`,
+          args: ['project', 'inspect', found, '--yes', ...common],
+          cwd: project.cwd,
+          env,
+        },
+        read: readInspection,
+      },
+    }
+  }
+}
+
+function linkOf(cwd: string): Link {
+  const path = join(cwd, LINK_FILE)
+  if (!existsSync(path)) return {}
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Link
+  } catch {
+    throw new CliError(`cannot read ${LINK_FILE}: run npx vercel link again`)
+  }
+}
+
+function readInspection({ code, output }: LookedUp): 'new' | 'exists' | undefined {
+  if (code === 0) return /\bprj_\w+/.test(output) ? 'exists' : undefined
+  return /There is no project|Project not found|not_found/i.test(output) ? 'new' : undefined
+}
