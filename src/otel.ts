@@ -12,6 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { type Names, refuseUnknown } from './definition/unknown-option.ts'
+import { createFlush } from './otel/flush.ts'
 import { clipped, createInstruments, SCOPE, SECONDS } from './otel/instruments.ts'
 import { parentOf } from './otel/parent.ts'
 import { createTaskTelemetry } from './otel/tasks.ts'
@@ -37,9 +38,15 @@ export interface OpenTelemetryOptions {
   tracer?: Tracer
   /** Default: the meter `mayfly-mcp` of the registered provider. */
   meter?: Meter
+  /**
+   * Called after each request and each run of a task, so that spans leave before a serverless platform freezes the process:
+   * `() => provider.forceFlush()`. Runs within `waitUntil`, for up to 2 seconds, and never delays a stream; `lambda()` returns its buffered
+   * response after it. Its errors are reported, at most once a minute. Default: none, for processes that run on.
+   */
+  flush?: () => unknown
 }
 
-const OPTIONS: Names<OpenTelemetryOptions> = { tracer: 'object', meter: 'object' }
+const OPTIONS: Names<OpenTelemetryOptions> = { tracer: 'object', meter: 'object', flush: 'function' }
 
 /**
  * Creates a span per request, as a child of the span in the request's `_meta` (`traceparent`, `tracestate`, `baggage`) or in its headers,
@@ -58,6 +65,7 @@ const OPTIONS: Names<OpenTelemetryOptions> = { tracer: 'object', meter: 'object'
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   refuseUnknown('openTelemetry', options, OPTIONS)
   const { tracer, meter } = options
+  const flush = createFlush(options.flush)
   const record = createRecorder(meter)
   return {
     start: (request) => {
@@ -76,10 +84,11 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
           span.end()
           // In the span's context, so that an exemplar can refer to it.
           context.with(own, () => record(request, outcome))
+          flush(request)
         },
       } satisfies Span
     },
-    tasks: createTaskTelemetry(tracer, meter),
+    tasks: createTaskTelemetry(tracer, meter, flush),
   }
 }
 

@@ -21,10 +21,15 @@ import type {
   TracedRunOutcome,
   TracedTask,
 } from '../request/telemetry.ts'
+import type { StartFlush } from './flush.ts'
 import { clipped, createInstruments, SCOPE, SECONDS } from './instruments.ts'
 import { parentOf } from './parent.ts'
 
-export function createTaskTelemetry(tracer: Tracer | undefined, meter: Meter | undefined): TaskTelemetry {
+export function createTaskTelemetry(
+  tracer: Tracer | undefined,
+  meter: Meter | undefined,
+  flush: StartFlush,
+): TaskTelemetry {
   const instruments = createInstruments(meter, createTaskInstruments)
   return {
     createdBy,
@@ -54,6 +59,7 @@ export function createTaskTelemetry(tracer: Tracer | undefined, meter: Meter | u
           span.end()
           const seconds = Math.max(0, Date.now() - run.startedAt) / 1000
           context.with(own, () => instruments().duration.record(seconds, { ...toolOf(run), ...attributes }))
+          flush(run)
         },
       } satisfies Span<TracedRunOutcome>
     },

@@ -20,10 +20,11 @@ export function createTraced(
 ): ServeMessage {
   return async (message, incoming) => {
     if (message.kind !== 'request') return serveMessage(message, incoming)
-    const { record, facts, startedAt, request, requestId } = incoming
+    const { record, facts, startedAt, request, requestId, waitUntil } = incoming
     const { id, method, params } = message
     const report = (error: unknown): void => reportError(error, { requestId, telemetry: true })
-    const span = start(telemetry, { id, method, params, headers: request.headers, startedAt }, report)
+    const traced = { id, method, params, headers: request.headers, startedAt, waitUntil }
+    const span = start(telemetry, traced, report)
     const end = (status: number): void => {
       const outcome = {
         status,

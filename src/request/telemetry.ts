@@ -10,6 +10,8 @@ export interface TracedRequest {
   readonly headers: Headers
   /** When it arrived, in milliseconds since the epoch. */
   readonly startedAt: number
+  /** Keeps the invocation alive for work that follows `end`. Rejections are reported. */
+  readonly waitUntil: (promise: Promise<unknown>) => void
 }
 
 /** The outcome of a request. */
@@ -67,6 +69,8 @@ export interface TracedRun extends TracedTask {
   readonly createdBy: string | undefined
   /** In milliseconds since the epoch. */
   readonly startedAt: number
+  /** Keeps the invocation of the run alive for work that follows `end`. Rejections are reported. */
+  readonly waitUntil: (promise: Promise<unknown>) => void
 }
 
 export interface TracedRunOutcome {

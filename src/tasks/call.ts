@@ -97,7 +97,7 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
           runs.running.set(task.id, run)
           place = runs.places.join()
           // Its run goes on, unless the call has only waited so far.
-          if (pause === undefined) watch = runs.watch()?.begin(task)
+          if (pause === undefined) watch = runs.watch()?.begin(task, context)
         }
         return task
       },

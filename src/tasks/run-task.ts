@@ -46,7 +46,7 @@ export async function runTask(
   shared: SharedByRuns,
   place: Place,
 ): Promise<Task> {
-  const watch = shared.watch()?.begin(task)
+  const watch = shared.watch()?.begin(task, platform)
   if (watch === undefined) return runUnwatched(task, platform, shared, place)
   const after = await watch.run(() => runUnwatched(task, platform, shared, place))
   watch.end(after)

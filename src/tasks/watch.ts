@@ -2,7 +2,7 @@
 import { callHook } from '../definition/hook.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Context } from '../request/context.ts'
-import type { TaskHost } from '../request/task-support.ts'
+import type { SlicePlatform, TaskHost } from '../request/task-support.ts'
 import type { Span, TaskTelemetry, TracedRunOutcome, TracedTask } from '../request/telemetry.ts'
 import type { RareReport } from './rare-report.ts'
 import { isEnded, type Task } from './record.ts'
@@ -22,7 +22,7 @@ export interface TaskWatch {
   /** What is stored with a task of this call. */
   traceOf(context: Context): string | undefined
   /** Starts the span of a run, which ends with the function that is returned. */
-  begin(task: Task): RunWatch
+  begin(task: Task, platform: Pick<SlicePlatform, 'waitUntil'>): RunWatch
   crashed(task: Task): void
   /** Counts due tasks, if some were found and if it is time. Never rejects. @param found Tasks of the last page. */
   queue(found: number): Promise<void>
@@ -76,11 +76,16 @@ export function createTaskWatch(
       }, report)
       return typeof trace === 'string' && trace.length <= MAX_TRACE_CHARACTERS ? trace : undefined
     },
-    begin(task) {
+    begin(task, platform) {
+      const waitUntil = (promise: Promise<unknown>): void => {
+        const guarded = Promise.resolve(promise).catch(report)
+        // Some platforms throw once the response is sent.
+        callHook(() => platform.waitUntil?.(guarded), report)
+      }
       let span: Span<TracedRunOutcome> | undefined
       callHook(() => {
         const { trace: createdBy } = task.record
-        span = telemetry.startRun?.({ ...describe(task), createdBy, startedAt: Date.now() })
+        span = telemetry.startRun?.({ ...describe(task), createdBy, startedAt: Date.now(), waitUntil })
         return span
       }, report)
       return {

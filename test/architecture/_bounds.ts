@@ -33,6 +33,7 @@ export const BOUNDS: readonly Bound[] = [
         'StepHooks.afterStep StepHooks.backOff StepHooks.beforeStep StepHooks.stepKey',
       'src/interaction/state.ts': 'SingleUseStore.claim',
       'src/mastra/validate-token.ts': 'ValidateToken',
+      'src/otel/flush.ts': 'createFlush.flush',
       'src/protocol/engine-options.ts': 'Subscriptions.change Subscriptions.handleStream',
       'src/request/platform.ts': 'RequestPlatform.caller',
       'src/request/telemetry.ts': 'Span.run',
