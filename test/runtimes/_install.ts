@@ -19,6 +19,7 @@ const PACKAGES = [
   'test/byo/apps',
   'test/retrieval-stores',
   'examples/mastra',
+  'examples/otel',
   'examples/tasks/dynamodb',
 ]
 
@@ -26,7 +27,7 @@ for (const folder of PACKAGES) installPackage(join(ROOT, folder))
 installPackage(join(ROOT, 'test/platform-clis'), 'install')
 
 // As `npm install mayfly-mcp` would put it there.
-for (const example of ['mastra', 'tasks/dynamodb']) {
+for (const example of ['mastra', 'otel', 'tasks/dynamodb']) {
   const own = join(ROOT, 'examples', example, 'node_modules/mayfly-mcp')
   if (!existsSync(own)) symlinkSync(ROOT, own)
 }
