@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ROOT, unpackPackage } from '../package/_packed.ts'
 import { startRegistry } from './_registry.ts'
 
-const SOURCES = [ROOT, join(ROOT, 'test/platform-clis'), import.meta.dirname]
+const SOURCES = [ROOT, join(ROOT, 'test/platform-clis'), join(ROOT, 'test/byo'), import.meta.dirname]
 
 export interface Arranged extends AsyncDisposable {
   /** The registry's URL. */

@@ -1,4 +1,4 @@
-/** The parts of docs/tutorial.md in their order: what a reader types, and what a reader writes into files. */
+/** The parts of docs/tutorial.md, and of pages about one way, in their order: what a reader types, and what a reader writes into files. */
 import { readFileSync } from 'node:fs'
 
 export type Part =
@@ -38,6 +38,16 @@ export function tutorialFor(target: string, file: string): Part[] {
 function commandsIn(block: string): Part[] {
   const lines = block.split('\n').map((line) => line.replace(/\s+#\s.*$/, '').trim())
   return lines.filter((line) => line !== '').map((text) => ({ kind: 'command', text }))
+}
+
+/** All that a page about one way says to type and to write: code that names no file is only shown. */
+export function partsOf(file: string): Part[] {
+  return [...readFileSync(file, 'utf8').matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(
+    ([, language, block = '']) => {
+      if (language === 'sh') return commandsIn(block)
+      return /^\/\/ [\w/]+\.[jt]s\n/.test(block) ? [fileIn(block)] : []
+    },
+  )
 }
 
 /** Its first line says where it belongs. */

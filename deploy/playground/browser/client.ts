@@ -4,7 +4,7 @@
  * `connect` introduces the client, `request` handles all rounds until there is a result, `list` reads all pages.
  */
 import { isA, textOf } from '../../../src/definition/error-text.ts'
-import { type Exchange, exchange, RpcError, resultOf, SignInNeeded } from './exchange.ts'
+import { type Exchange, exchange, NoMessage, RpcError, resultOf, SignInNeeded } from './exchange.ts'
 import { asList, asObject, asText, isObject, type Json, MAX_ITEMS, pretty } from './json.ts'
 import { encodeHeader, paramHeaders } from './param-headers.ts'
 
@@ -30,6 +30,7 @@ export interface Hooks {
 
 const META = 'io.modelcontextprotocol/'
 const CLIENT_INFO = { name: 'mayfly-playground', version: '1.0.0' }
+const INTERNAL_ERROR = -32603
 const MAX_ROUNDS = 50
 const MAX_PAGES = 20
 /** Requests from the server during one call of a legacy client. */
@@ -121,7 +122,7 @@ export class Client {
       const challenge = headers.get('www-authenticate')
       if (status === 401 || (status === 403 && challenge !== null))
         throw new SignInNeeded(status, challenge ?? '')
-      if (found.message === undefined) throw new Error(`status ${status}, without a JSON-RPC response`)
+      if (found.message === undefined) throw new NoMessage(status)
       return resultOf(found.message)
     } finally {
       signal.removeEventListener('abort', cancel)
@@ -136,7 +137,7 @@ export class Client {
     } catch (error) {
       if (signal.aborted) return
       const refusal = {
-        code: isA(error, RpcError) ? error.code : -32603,
+        code: isA(error, RpcError) ? error.code : INTERNAL_ERROR,
         message: textOf(error),
       }
       await this.#send({ id, error: refusal }, signal).catch(() => {})
@@ -202,6 +203,12 @@ export class Client {
     }
     return { body: { ...body, params: { ...params, _meta: meta } }, headers }
   }
+}
+
+/** Whether the answer to `server/discover` is that of a legacy server, which knows neither the method nor the version. */
+export function isLegacyAnswer(error: unknown): boolean {
+  if (isA(error, RpcError)) return error.code !== INTERNAL_ERROR
+  return isA(error, NoMessage) && error.status >= 400 && error.status < 500
 }
 
 /** The message of a server's error, for people. */

@@ -142,6 +142,16 @@ export class RpcError extends Error {
   }
 }
 
+/** A response without a JSON-RPC message. */
+export class NoMessage extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super(`status ${status}, without a JSON-RPC response`)
+    this.status = status
+  }
+}
+
 /** The server requires a token, or another one. */
 export class SignInNeeded extends Error {
   readonly challenge: string

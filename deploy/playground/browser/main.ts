@@ -1,7 +1,7 @@
 /** The playground: connects with the settings, and shows the server's offers and the messages. */
 import { isA } from '../../../src/definition/error-text.ts'
 import { type Offer, readOffers, showCatalogue } from './catalogue.ts'
-import { Client, explain, LEGACY, MODERN } from './client.ts'
+import { Client, explain, isLegacyAnswer, LEGACY, MODERN } from './client.ts'
 import { code, details, element, openAgain, part } from './dom.ts'
 import { SignInNeeded } from './exchange.ts'
 import { asObject, asText, clip, type Json, pretty, reasonOf } from './json.ts'
@@ -35,7 +35,8 @@ function capabilities(era: 'modern' | 'legacy'): Json {
   }
 }
 
-async function connect(local: Local): Promise<void> {
+/** @param onLegacy of a server that only speaks the legacy era. Without it, that is shown. */
+async function connect(local: Local, onLegacy?: () => Promise<void>): Promise<void> {
   endCall()
   connection.abort(new Error('reconnected'))
   connection = new AbortController()
@@ -62,6 +63,7 @@ async function connect(local: Local): Promise<void> {
     say(`Connected, ${offers.length} offers`)
   } catch (error) {
     if (signal.aborted) return
+    if (onLegacy !== undefined && era === 'modern' && isLegacyAnswer(error)) return onLegacy()
     part('catalogue').replaceChildren()
     part('work').replaceChildren(
       element('h2', {}, 'Not connected'),
@@ -138,7 +140,11 @@ async function start(): Promise<void> {
   } catch (error) {
     showSignInProblem(error)
   }
-  await connect(local)
+  // Once: who chooses the era afterwards is shown what it does.
+  await connect(local, () => {
+    part<HTMLInputElement>('era-legacy').checked = true
+    return connect(local)
+  })
 }
 
 void start()
