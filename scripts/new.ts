@@ -26,9 +26,6 @@ export function createProject(
     manifest.dependencies['mayfly-mcp'] = `file:${name}`
     return `${JSON.stringify(manifest, null, 2)}\n`
   })
-  rewrite(join(project, 'Dockerfile'), (text) =>
-    text.replace('COPY package.json package-lock.json ./', `COPY package.json package-lock.json ${name} ./`),
-  )
   return 0
 }
 

@@ -114,7 +114,7 @@ const PARTS: { readonly [platform in TaskPlatform]: (name: string) => TaskParts 
     scripts: {},
     variables: [DATABASE],
     about:
-      'Tasks are stored in the Postgres database of `DATABASE_URL`, and each process runs those that are due (`src/tasks.ts`).',
+      'Tasks are stored in the Postgres database of `DATABASE_URL`, and each process runs those that are due (`src/tasks.ts`). One must always run, and is billed for every second: Cloud Run needs `--min-instances 1 --no-cpu-throttling` (node_modules/mayfly-mcp/docs/deploy/container.md).',
   }),
   cron: () => ({
     files: [

@@ -251,12 +251,14 @@ describe.each([
 test('the container runs one file on port 8080, without node_modules, secrets or root, and is asked for its health', () => {
   const { Dockerfile = '', '.dockerignore': ignored = '', 'fly.toml': fly = '' } = containerFiles('shop')
   const image = Dockerfile.slice(Dockerfile.lastIndexOf('FROM'))
-  expect(image.match(/^COPY .*/gm)).toEqual(['COPY --from=build /app/dist/node .'])
+  expect(image.match(/^COPY .*/gm)).toEqual(['COPY --from=build /app/${PACKAGE}/dist/node .'])
   expect(image).not.toMatch(/npm|node_modules/)
   expect(image).toMatch(
     /HOST=0\.0\.0\.0 PORT=8080[\s\S]*USER node[\s\S]*EXPOSE 8080[\s\S]*CMD \["node", "server\.mjs"\]/,
   )
-  expect(ignored.split('\n')).toEqual(expect.arrayContaining(['.git', '.env*', '.dev.vars*', 'node_modules']))
+  expect(ignored.split('\n')).toEqual(
+    expect.arrayContaining(['**/.git', '**/.env*', '**/.dev.vars*', '**/node_modules']),
+  )
   expect(fly).toMatch(/internal_port = 8080[\s\S]*path = "\/healthz"/)
   expect(fly).toMatch(
     /primary_region = [\s\S]*kill_timeout = "10s"[\s\S]*type = "requests"[\s\S]*grace_period = /,

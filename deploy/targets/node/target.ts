@@ -52,11 +52,12 @@ export const node: Target = {
   isOwnMachine: true,
   deployment: (outDir) => ownMachine(`node ${join(outDir, 'server.mjs')}`),
   examine,
-  files: ({ name }) => ({
-    files: containerFiles(name),
+  files: ({ name, hasTasks }) => ({
+    files: containerFiles(name, hasTasks),
     // Since Node 20.19. Does not override variables that are already set.
     scripts: { start: 'node --env-file-if-exists=.env dist/node/server.mjs' },
-    dependencies: { '@hono/node-server': '^2.1.8' },
+    // Its peer dependency, which yarn does not install by itself.
+    dependencies: { '@hono/node-server': '^2.1.8', hono: '^4.13.19' },
     devDependencies: {},
     ignored: [],
   }),
