@@ -86,7 +86,7 @@ function formQuestion(message: string, schema: Schema, options?: ElicitOptions):
 
 /** A URL for the user to visit. @throws TypeError unless it is an absolute http(s) URL. */
 function urlQuestion(message: string, url: string, options?: ElicitOptions): Question {
-  if (!/^https?:$/.test(new URL(url).protocol))
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new TypeError(`URL mode needs an http(s) URL, not ${url}.`)
   return {
     method: 'elicitation/create',

@@ -86,6 +86,8 @@ const MEMBERS: Members = {
   elicit() {
     return async (...[first, ...rest]: Parameters<Elicit>) => {
       const given = rest.at(typeof first === 'string' ? 1 : 0) as McpUseElicitOptions | undefined
+      if (typeof rest[0] === 'string' && given !== undefined && '~standard' in given)
+        throw new TypeError('ctx.elicit takes no key: write ctx.elicit(message, schema).')
       const timeout = timeoutOf(given)
       const options = elicitOptionsIn(given)
       const args = (

@@ -69,14 +69,17 @@ const FILTER: JsonSchema = {
 
 export function createInputSchema({ withFilter }: { readonly withFilter: boolean }): InputSchema {
   const properties = { queryText: QUERY_TEXT, topK: TOP_K, ...(withFilter && { filter: FILTER }) }
-  return toStandard({ type: 'object', properties, required: ['queryText'] }, (value) => {
-    const issues: StandardSchemaV1.Issue[] = []
-    const given = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-    const queryText = readQuery(given.queryText, issues)
-    const topK = readTopK(given.topK, issues)
-    const filter = withFilter ? readFilter(given.filter, issues) : undefined
-    return issues.length > 0 ? { issues } : { value: { queryText, topK, filter } }
-  })
+  return toStandard(
+    { type: 'object', properties, required: ['queryText'] },
+    (value): StandardSchemaV1.Result<RetrievalInput> => {
+      const issues: StandardSchemaV1.Issue[] = []
+      const given = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+      const queryText = readQuery(given.queryText, issues)
+      const topK = readTopK(given.topK, issues)
+      const filter = withFilter ? readFilter(given.filter, issues) : undefined
+      return issues.length > 0 ? { issues } : { value: { queryText, topK, filter } }
+    },
+  )
 }
 
 const SOURCE: JsonSchema = {

@@ -1,6 +1,8 @@
 /** The examples of Mastra's documentation of a running `MCPServer`: its methods, its tools, and who calls them. */
+import { spawnSync } from 'node:child_process'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import express from 'express'
 import { Hono } from 'hono'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -228,6 +230,22 @@ describe('transports', () => {
       expect(server.getSseHonoTransport('id')).toBeUndefined()
       expect(server.getStreamableHTTPTransport()).toBeUndefined()
     }
+  })
+
+  it('getStdioTransport: what startStdio has started, in a process of its own', () => {
+    const code = `
+      import { MCPServer } from './adapters/node-mastra.ts'
+      const server = new MCPServer({ id: 'a', name: 'A', version: '1.0.0' })
+      const started = await server.startStdio()
+      console.error(server.getStdioTransport() === started)
+      await server.close()
+      await started.closed`
+    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
+      cwd: join(import.meta.dirname, '../..'),
+      encoding: 'utf8',
+      stdio: ['pipe', 'ignore', 'pipe'],
+    })
+    expect(stderr.trim()).toBe('true')
   })
 
   it('getStreamableHTTPTransport: the sessions of startHTTP', async () => {

@@ -307,6 +307,11 @@ describe('MCPServer', () => {
       messages: [{ content: { text: 'Analyze this code with the new logic: a+b' } }],
     })
     expect(await get('v2')).not.toHaveProperty('prompt')
+    // As in Mastra, what is not listed does not reach the callback.
+    expect(await request(server, 'prompts/get', { name: 'another' })).toMatchObject({
+      error: { code: -32602, message: 'Unknown prompt: another' },
+    })
+    expect(server.id).toBe('promptful-server')
     await server.prompts.notifyListChanged()
   })
 

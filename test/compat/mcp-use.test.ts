@@ -141,6 +141,16 @@ it('server.tool with `schema`, progress, a log and the client’s own words', as
   expect(notifications.at(-1)?.params).toMatchObject({ progress: 100, total: 100, message: 'Complete' })
 })
 
+it('ctx.elicit(key, message, schema) of 2.x: the compiler refuses it, and an error says what to write', async () => {
+  const server = create()
+  server.tool({ name: 'ask' }, async (_params, ctx) => {
+    // @ts-expect-error there is no key
+    const result = await ctx.elicit('contact', 'Who?', z.object({ name: z.string() }))
+    return text(result.action)
+  })
+  expect((await call(server, 'ask')).text).toBe('ctx.elicit takes no key: write ctx.elicit(message, schema).')
+})
+
 it('what server.tool cannot mean, and server.listen → TypeError', () => {
   const server = create()
   const v1 = { name: 'weather', cb: async () => text('sunny') }

@@ -33,6 +33,7 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   ['a pattern', form({ code: { type: 'string', pattern: '^(a+)+$' } }), /"code" uses "pattern"/],
   ['a script', { mode: 'url', message: '?', url: 'javascript:alert(1)' }, /http\(s\) URL/],
   ['a file', { mode: 'url', message: '?', url: 'file:///etc/passwd' }, /http\(s\) URL/],
+  ['a path', { mode: 'url', message: '?', url: '/login' }, /http\(s\) URL/],
 ]
 
 const serverOf = (ask: (ctx: SdkToolContext) => unknown) =>
