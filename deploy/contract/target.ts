@@ -202,6 +202,8 @@ export interface CiLogin {
   /** Secrets and variables of the GitHub environment `production` that become variables of the deployment. */
   readonly secrets?: readonly string[]
   readonly variables?: readonly string[]
+  /** For the platform's own tool, after `--`, as words of a shell. */
+  readonly toolOptions?: string
   /** Steps before the deployment, as YAML without indentation. Steps that exchange GitHub's own token need `hasIdToken`. */
   readonly steps?: string
   readonly hasIdToken?: boolean

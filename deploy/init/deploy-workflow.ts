@@ -28,7 +28,7 @@ ${targets.map((target) => job(target, secrets)).join('')}`
 }
 
 function job({ name, ci }: WorkflowTarget, secrets: readonly string[]): string {
-  const { hasIdToken = false, steps = '' } = ci
+  const { hasIdToken = false, steps = '', toolOptions } = ci
   const handed = secrets.map((secret) => ` --secret ${secret}`).join('')
   const env = [
     ...[...secrets, ...(ci.secrets ?? [])].map((secret) => `${secret}: \${{ secrets.${secret} }}`),
@@ -46,7 +46,7 @@ ${hasIdToken ? '    permissions:\n      contents: read\n      id-token: write\n'
           node-version: 24
       - run: npm ci
       - run: npm test
-${indented(steps, '      ')}      - run: npx mayfly deploy --target ${name}${handed} --check
+${indented(steps, '      ')}      - run: npx mayfly deploy --target ${name}${handed} --check${toolOptions === undefined ? '' : ` -- ${toolOptions}`}
         env:
 ${env.map((line) => `          ${line}\n`).join('')}`
 }

@@ -77,6 +77,25 @@ it.each([
   expect(upload).toMatch(/--parameter-overrides X=1 Y=2 StoredVariables=shop-secrets StoredVersion=\S+$/)
 })
 
+it('lambda: a bucket of one’s own replaces the one that SAM shares between all stacks', async () => {
+  await using project = new Project()
+  expect(commands(lambda, project, []).at(-1)).toContain(' --resolve-s3 ')
+  for (const extra of [['--s3-bucket', 'mine'], ['--s3-bucket=mine']]) {
+    const upload = commands(lambda, project, extra).at(-1)!
+    expect(upload).not.toContain('--resolve-s3')
+    expect(upload).toMatch(/ --s3-bucket[ =]mine /)
+  }
+})
+
+it('lambda: a stack’s name that makes its functions’ too long → refused', async () => {
+  await using project = new Project()
+  const name = 'x'.repeat(51)
+  expect(() => commands(lambda, project, ['--stack-name', name])).toThrow(
+    `the stack's name, ${name}, has 51 characters: AWS allows 50`,
+  )
+  expect(commands(lambda, project, ['--stack-name', name.slice(1)])).toHaveLength(4)
+})
+
 it('lambda: a parameter that --secret sets → refused', async () => {
   await using project = new Project()
   expect(() => commands(lambda, project, ['--parameter-overrides=StoredVariables=mine'])).toThrow(

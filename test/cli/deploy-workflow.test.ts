@@ -37,6 +37,13 @@ it('lambda: no key is kept, and GitHub’s own token is for that job alone', () 
   expect(text.indexOf('id-token: write')).toBeLessThan(text.indexOf('\n  cloudflare:\n'))
 })
 
+it('lambda: the workflow hands over the bucket and the boundary of its role', () => {
+  const text = workflowOf('lambda')!
+  expect(text).toMatch(/ --check -- \$AWS_DEPLOY_OPTIONS\n/)
+  expect(text).toContain(`          AWS_DEPLOY_OPTIONS: \${{ vars.AWS_DEPLOY_OPTIONS }}\n`)
+  expect(workflowOf('vercel')).toMatch(/ --check\n/)
+})
+
 it('a server for machines of one’s own has none', () => {
   expect(workflowOf('node', 'bun')).toBeUndefined()
 })

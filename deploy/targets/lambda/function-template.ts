@@ -16,6 +16,7 @@ export function functionOf(
   return `  ${name}:
     Type: AWS::Serverless::Function
     Properties:
+      FunctionName: !Sub \${AWS::StackName}-${name}
       CodeUri: function.zip
       Handler: ${handler}
       Runtime: nodejs24.x

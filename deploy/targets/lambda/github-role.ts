@@ -1,23 +1,150 @@
-/** The CloudFormation template of the role that a GitHub workflow assumes to deploy. Created once, by hand. */
+/** The CloudFormation template of the role that a GitHub workflow assumes to deploy. Created once for each stack, by hand. */
 
-/** Permissions for the task table, the queue and the schedule. */
-const tasksStatements = (name: string): string => `              - Effect: Allow
-                Action: dynamodb:*
-                Resource: !Sub arn:\${AWS::Partition}:dynamodb:\${AWS::Region}:\${AWS::AccountId}:table/${name}-*
-              - Effect: Allow
-                Action: scheduler:*
-                Resource: !Sub arn:\${AWS::Partition}:scheduler:\${AWS::Region}:\${AWS::AccountId}:schedule/default/${name}-*
-              - Effect: Allow
-                Action: sqs:*
-                Resource: !Sub arn:\${AWS::Partition}:sqs:\${AWS::Region}:\${AWS::AccountId}:${name}-*
-              # Event source mappings cannot be named.
-              - Effect: Allow
-                Action: [lambda:CreateEventSourceMapping, lambda:GetEventSourceMapping, lambda:UpdateEventSourceMapping, lambda:DeleteEventSourceMapping, lambda:ListTags, lambda:TagResource]
-                Resource: '*'
-`
+/** The longest name of a stack: names of functions end in `-QueueFunction` and may have 64 characters. */
+export const MAX_STACK_NAME = 50
 
-/** Permissions for `sam deploy` and the stack of `template.ts`, restricted by the stack's name if AWS allows it. */
-export function githubRole(name: string, hasTasks = false): string {
+const REGIONAL = `\${AWS::Region}:\${AWS::AccountId}`
+const arn = (service: string, resource: string, place = REGIONAL): string =>
+  `arn:\${AWS::Partition}:${service}:${place}:${resource}`
+
+/** Resources of the stack, by the names that `template.ts` gives them. */
+const OWN = {
+  stacks: [
+    arn('cloudformation', `stack/\${Stack}/*`),
+    arn('cloudformation', `stack/\${Stack}-secrets/*`),
+    arn('cloudformation', 'transform/Serverless-2016-10-31', `\${AWS::Region}:aws`),
+  ],
+  functions: ['Function', 'QueueFunction', 'CronFunction'].map((name) =>
+    arn('lambda', `function:\${Stack}-${name}`),
+  ),
+  logGroup: [arn('logs', `log-group:/mayfly/\${Stack}`), arn('logs', `log-group:/mayfly/\${Stack}:*`)],
+  alarms: [
+    ...['Function', 'QueueFunction', 'CronFunction'].flatMap((name) => [`${name}Throttles`, `${name}Errors`]),
+    'TasksDeadLetters',
+  ].map((name) => arn('cloudwatch', `alarm:\${Stack}-${name}`)),
+  // Secrets Manager adds six characters.
+  secrets: ['generated', 'secrets'].map((name) => arn('secretsmanager', `secret:\${Stack}-${name}-??????`)),
+  // CloudFormation adds characters of its own to the table's name.
+  table: [arn('dynamodb', `table/\${Stack}-Tasks-*`)],
+  queues: ['Tasks', 'TasksDeadLetters'].map((name) => arn('sqs', `\${Stack}-${name}`)),
+  schedules: [arn('scheduler', `schedule/default/\${Stack}-Cron`)],
+  roles: [arn('iam', `role/mayfly/\${Stack}/*`, `:\${AWS::AccountId}`)],
+} as const
+
+/** What a role of the stack may have at most: the sum of what `template.ts` gives its roles. */
+const BOUNDARY = [
+  statement(['logs:CreateLogStream', 'logs:PutLogEvents'], OWN.logGroup),
+  statement(
+    ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Scan'].map((name) => `dynamodb:${name}`),
+    OWN.table,
+  ),
+  statement(
+    [
+      ...[
+        'SendMessage',
+        'ReceiveMessage',
+        'DeleteMessage',
+        'ChangeMessageVisibility',
+        'GetQueueAttributes',
+      ].map((name) => `sqs:${name}`),
+    ],
+    OWN.queues,
+  ),
+  statement(['lambda:InvokeFunction'], OWN.functions),
+]
+
+const iam = (...names: readonly string[]): string[] => names.map((name) => `iam:${name}`)
+
+const DEPLOY = [
+  statement(['cloudformation:*'], OWN.stacks),
+  // They read the template that is sent, list alarms and names of logs, and make random text.
+  statement(
+    [
+      'cloudformation:GetTemplateSummary',
+      'cloudformation:ValidateTemplate',
+      'cloudwatch:DescribeAlarms',
+      'logs:DescribeLogGroups',
+      'secretsmanager:GetRandomPassword',
+    ],
+    ['*'],
+  ),
+  statement(
+    ['s3:GetBucketLocation', 's3:ListBucket', 's3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload'],
+    [`\${Bucket.Arn}`, `\${Bucket.Arn}/*`],
+  ),
+  statement(['lambda:*'], OWN.functions),
+  statement(['logs:*'], OWN.logGroup),
+  statement(['cloudwatch:*'], OWN.alarms),
+  statement(['secretsmanager:*'], OWN.secrets),
+  statement(['dynamodb:*'], OWN.table),
+  statement(['sqs:*'], OWN.queues),
+  statement(['scheduler:*'], OWN.schedules),
+  // Event source mappings have no names. These act only on those of the stack's own function.
+  statement(
+    ['Create', 'Get', 'Update', 'Delete'].map((verb) => `lambda:${verb}EventSourceMapping`),
+    ['*'],
+    `ArnEquals: { lambda:FunctionArn: !Sub '${OWN.functions[1]}' }`,
+  ),
+  statement(
+    ['lambda:ListTags', 'lambda:TagResource', 'lambda:UntagResource'],
+    [arn('lambda', 'event-source-mapping:*')],
+  ),
+  statement(
+    iam(
+      ...['GetRole', 'GetRolePolicy', 'ListRolePolicies', 'ListAttachedRolePolicies', 'ListRoleTags'],
+      ...[
+        'UpdateRole',
+        'UpdateRoleDescription',
+        'UpdateAssumeRolePolicy',
+        'TagRole',
+        'UntagRole',
+        'DeleteRole',
+      ],
+    ),
+    OWN.roles,
+  ),
+  // Only roles that the boundary limits.
+  statement(
+    iam('CreateRole', 'PutRolePermissionsBoundary', 'PutRolePolicy', 'DeleteRolePolicy'),
+    OWN.roles,
+    'StringEquals: { iam:PermissionsBoundary: !Ref Boundary }',
+  ),
+  statement(
+    iam('PassRole'),
+    OWN.roles,
+    'StringEquals: { iam:PassedToService: [lambda.amazonaws.com, scheduler.amazonaws.com] }',
+  ),
+]
+
+/** API Gateway gives an API an id, not a name, so these act on each API of its kind in the region. */
+const API_POLICIES = [
+  { kind: 'rest-api', condition: 'HasRestApi', path: 'restapis' },
+  { kind: 'http-api', condition: 'HasHttpApi', path: 'apis' },
+].map(
+  ({ kind, condition, path }) => `  ${condition.slice(3)}Policy:
+    Type: AWS::IAM::RolePolicy
+    Condition: ${condition}
+    Properties:
+      RoleName: !Ref Role
+      PolicyName: ${kind}
+      PolicyDocument:
+        Version: '2012-10-17'
+        Statement:
+${indented(
+  statement(
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((verb) => `apigateway:${verb}`),
+    [
+      arn('apigateway', `/${path}`, `\${AWS::Region}:`),
+      arn('apigateway', `/${path}/*`, `\${AWS::Region}:`),
+      arn('apigateway', '/tags/*', `\${AWS::Region}:`),
+    ],
+  ),
+  10,
+)}`,
+)
+
+/** What `sam deploy` and the stack of `template.ts` need, also once it gets tasks or a schedule, and nothing of another stack. */
+export function githubRole(name: string): string {
   return `AWSTemplateFormatVersion: '2010-09-09'
 Description: Lets the workflow .github/workflows/deploy.yml deploy ${name}, without a stored key
 # Run once, with your own login. Repository is your repository as in GitHub's token, with the ids of its owner and its own:
@@ -28,6 +155,7 @@ Description: Lets the workflow .github/workflows/deploy.yml deploy ${name}, with
 # For a repository from before 2026-07-15 that was not renamed, transferred or opted in since, use <owner>/<name>; its OIDC settings show which:
 # https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/
 # An account has one provider for GitHub. If yours already has it, add ProviderArn=arn:aws:iam::<account>:oidc-provider/token.actions.githubusercontent.com
+# For another stack, such as a stage, create the role again under another --stack-name, with Stack=${name}-staging Environment=staging.
 
 Parameters:
   Repository:
@@ -38,6 +166,18 @@ Parameters:
     Type: String
     Default: production
     Description: The GitHub environment that may deploy. Its settings restrict which branches and tags may use it, by default all; forks cannot.
+    AllowedPattern: ^[^:*?\${}]+$
+  Stack:
+    Type: String
+    Default: ${name}
+    Description: The only stack that the role may deploy
+    AllowedPattern: ^[a-z][a-z0-9-]*$
+    MaxLength: ${MAX_STACK_NAME}
+  Endpoint:
+    Type: String
+    Default: function-url
+    AllowedValues: [function-url, rest-api, http-api]
+    Description: The stack's endpoint. For an API, the role may change every API of that kind in this region, since AWS cannot limit it to one.
   ProviderArn:
     Type: String
     Default: ''
@@ -45,15 +185,40 @@ Parameters:
 
 Conditions:
   MakesProvider: !Equals [!Ref ProviderArn, '']
+  HasRestApi: !Equals [!Ref Endpoint, rest-api]
+  HasHttpApi: !Equals [!Ref Endpoint, http-api]
 
 Resources:
   Provider:
     Type: AWS::IAM::OIDCProvider
     Condition: MakesProvider
+    # Other roles of the account may use it.
+    DeletionPolicy: Retain
+    UpdateReplacePolicy: Retain
     Properties:
       Url: https://token.actions.githubusercontent.com
       ClientIdList: [sts.amazonaws.com]
 
+  # For the packages. An update that fails goes back to an earlier one, so none expires.
+  Bucket:
+    Type: AWS::S3::Bucket
+    DeletionPolicy: Retain
+    UpdateReplacePolicy: Retain
+    Properties:
+      PublicAccessBlockConfiguration:
+        BlockPublicAcls: true
+        BlockPublicPolicy: true
+        IgnorePublicAcls: true
+        RestrictPublicBuckets: true
+
+  # What the stack's roles may do at most. A server that needs more of AWS needs it here, too.
+  Boundary:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      PolicyDocument:
+        Version: '2012-10-17'
+        Statement:
+${indented(BOUNDARY.join(''), 10)}
   Role:
     Type: AWS::IAM::Role
     Properties:
@@ -73,59 +238,25 @@ Resources:
           PolicyDocument:
             Version: '2012-10-17'
             Statement:
-              - Effect: Allow
-                Action: cloudformation:*
-                Resource:
-                  - !Sub arn:\${AWS::Partition}:cloudformation:\${AWS::Region}:\${AWS::AccountId}:stack/${name}/*
-                  - !Sub arn:\${AWS::Partition}:cloudformation:\${AWS::Region}:\${AWS::AccountId}:stack/${name}-secrets/*
-                  - !Sub arn:\${AWS::Partition}:cloudformation:\${AWS::Region}:\${AWS::AccountId}:stack/aws-sam-cli-managed-default/*
-                  - !Sub arn:\${AWS::Partition}:cloudformation:\${AWS::Region}:aws:transform/Serverless-2016-10-31
-              - Effect: Allow
-                Action: [cloudformation:GetTemplateSummary, cloudformation:ValidateTemplate, logs:DescribeLogGroups, secretsmanager:GetRandomPassword]
-                Resource: '*'
-              - Effect: Allow
-                Action: s3:*
-                Resource:
-                  - !Sub arn:\${AWS::Partition}:s3:::aws-sam-cli-managed-default-*
-              - Effect: Allow
-                Action: lambda:*
-                Resource: !Sub arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:${name}-*
-              - Effect: Allow
-                Action: logs:*
-                Resource: !Sub arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:${name}-*
-              - Effect: Allow
-                Action: cloudwatch:*
-                Resource: !Sub arn:\${AWS::Partition}:cloudwatch:\${AWS::Region}:\${AWS::AccountId}:alarm:${name}-*
-              - Effect: Allow
-                Action: apigateway:*
-                Resource: !Sub arn:\${AWS::Partition}:apigateway:\${AWS::Region}::*
-              # CloudFormation names the generated secret Secret-…; the other one is in a separate stack.
-              - Effect: Allow
-                Action: secretsmanager:*
-                Resource:
-                  - !Sub arn:\${AWS::Partition}:secretsmanager:\${AWS::Region}:\${AWS::AccountId}:secret:Secret-*
-                  - !Sub arn:\${AWS::Partition}:secretsmanager:\${AWS::Region}:\${AWS::AccountId}:secret:${name}-*
-              - Effect: Allow
-                Action:
-                  - iam:CreateRole
-                  - iam:DeleteRole
-                  - iam:GetRole
-                  - iam:UpdateRole
-                  - iam:ListRolePolicies
-                  - iam:ListAttachedRolePolicies
-                  - iam:TagRole
-                  - iam:UntagRole
-                  - iam:PassRole
-                  - iam:PutRolePolicy
-                  - iam:GetRolePolicy
-                  - iam:DeleteRolePolicy
-                  - iam:UpdateAssumeRolePolicy
-                Resource:
-                  - !Sub arn:\${AWS::Partition}:iam::\${AWS::AccountId}:role/${name}-Role-*
-${hasTasks ? `                  - !Sub arn:\${AWS::Partition}:iam::\${AWS::AccountId}:role/${name}-CronFunction*\n` : ''}${hasTasks ? tasksStatements(name) : ''}
+${indented(DEPLOY.join(''), 14)}
+${API_POLICIES.join('\n')}
 Outputs:
   RoleArn:
     Description: The variable AWS_ROLE_ARN of GitHub's environment
     Value: !GetAtt Role.Arn
+  DeployOptions:
+    Description: The variable AWS_DEPLOY_OPTIONS of GitHub's environment
+    Value: !Sub '--s3-bucket \${Bucket} --parameter-overrides Boundary=\${Boundary}'
 `
+}
+
+function statement(actions: readonly string[], resources: readonly string[], condition?: string): string {
+  return `- Effect: Allow
+  Action:
+${actions.map((action) => `    - ${action}\n`).join('')}  Resource:
+${resources.map((resource) => `    - ${resource === '*' ? "'*'" : `!Sub '${resource}'`}\n`).join('')}${condition === undefined ? '' : `  Condition:\n    ${condition}\n`}`
+}
+
+function indented(text: string, spaces: number): string {
+  return text.replace(/^(?=.)/gm, ' '.repeat(spaces))
 }

@@ -2,22 +2,28 @@
 import type { LookedUp, Place, PlaceOptions } from '../../contract/place.ts'
 import type { Project } from '../../contract/target.ts'
 import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
+import { UsageError } from '../../terminal/cli-error.ts'
 import { optionValue, pickOptions, refusePlaceOptions } from '../tool-options.ts'
+import { MAX_STACK_NAME } from './github-role.ts'
 
 /** The stack, if its name is not the project's. */
 export const STACK_OPTIONS = ['--stack-name']
 /** Options of `sam` that the AWS CLI has too. */
 export const AWS_OPTIONS = ['--region', '--profile']
 
-/** Throws `CliError` if a stage would be production's stack. */
+/** Throws `CliError` if a stage would be production's stack, `UsageError` for a name that is too long. */
 export function lambdaPlace(project: Project, { stage, extra = [] }: PlaceOptions): Place {
   refusePlaceOptions(stage, extra, STACK_OPTIONS)
   const given = optionValue(extra, STACK_OPTIONS)
   const declared = stage === undefined ? undefined : declaredPlace(project, stage, 'lambda')
   const name = stage === undefined ? (given ?? project.name) : (declared ?? `${project.name}-${stage}`)
-  // The stack of production's secrets is production, too.
+  if (name.length > MAX_STACK_NAME)
+    throw new UsageError(
+      `the stack's name, ${name}, has ${name.length} characters: AWS allows ${MAX_STACK_NAME}, since names of functions begin with it; ${stage === undefined ? 'pass -- --stack-name <name>' : `write ${declaration(stage, 'lambda', '<name>')}`}`,
+    )
+  // The stacks of production's secrets and of its role for GitHub are production, too.
   if (stage !== undefined)
-    for (const production of [project.name, `${project.name}-secrets`])
+    for (const production of [project.name, `${project.name}-secrets`, `${project.name}-github`])
       refuseProduction(stage, name, production)
   const common = pickOptions(extra, AWS_OPTIONS)
   const { AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE } = process.env

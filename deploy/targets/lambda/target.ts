@@ -22,7 +22,7 @@ import {
 import { findProgram, resolveBin, resolveTool } from '../../project/project-tool.ts'
 import { CliError, UsageError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
-import { pickOptions, withoutOptions } from '../tool-options.ts'
+import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
 import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
 import { AWS_OPTIONS, lambdaPlace, STACK_OPTIONS } from './place.ts'
@@ -32,6 +32,8 @@ const OLDEST_NODE = 22
 const { lambda: facts } = FACTS
 /** For all variables of a function, including their names. */
 const MAX_SECRETS_BYTES = facts.variablesBytes.value
+/** Where the package goes; without it, into SAM's own bucket, which all stacks of the account share. */
+const BUCKET_OPTIONS = ['--s3-bucket']
 const INSTALL_AWS =
   'pip install aws-sam-cli, and install version 2 of the AWS CLI (https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html)'
 
@@ -54,8 +56,8 @@ export const lambda: Target = {
   logs,
   examine,
   // No file in the project configures the deployment, only the built template and its parameters.
-  files: ({ name, hasTasks }) => ({
-    files: { 'aws/github-role.yaml': githubRole(name, hasTasks) },
+  files: ({ name }) => ({
+    files: { 'aws/github-role.yaml': githubRole(name) },
     scripts: {},
     dependencies: {},
     devDependencies: {},
@@ -63,9 +65,12 @@ export const lambda: Target = {
     ci: {
       setUp: [
         'variable AWS_ROLE_ARN: output of the stack aws/github-role.yaml, which says how to create it; no key is stored',
+        'variable AWS_DEPLOY_OPTIONS: another output of it, the bucket and the limit of the server’s rights',
         'variable AWS_REGION: such as eu-west-1',
       ],
-      variables: ['AWS_REGION'],
+      variables: ['AWS_REGION', 'AWS_DEPLOY_OPTIONS'],
+      // Two options for sam, so not quoted.
+      toolOptions: '$AWS_DEPLOY_OPTIONS',
       hasIdToken: true,
       steps: CI_STEPS,
     },
@@ -177,7 +182,7 @@ function deployment(
       'deploy',
       ...['--template-file', join(outDir, TEMPLATE_FILE)],
       ...['--stack-name', stack],
-      '--resolve-s3',
+      ...(optionValue(others, BUCKET_OPTIONS) === undefined ? ['--resolve-s3'] : []),
       ...['--capabilities', 'CAPABILITY_IAM'],
       '--no-confirm-changeset',
       '--no-fail-on-empty-changeset',

@@ -19,7 +19,7 @@ export const TASK_POLICY = `        - PolicyName: keep-tasks
                 Resource: !GetAtt TasksQueue.Arn
 `
 
-/** As required by `dynamoTaskStore` and `sqsRunner`. */
+/** As required by `dynamoTaskStore` and `sqsRunner`. The table's name is CloudFormation's, so that another key can replace it. */
 export const TASK_RESOURCES = `  Tasks:
     Type: AWS::DynamoDB::Table
     DeletionPolicy: Delete
@@ -46,8 +46,21 @@ export const TASK_RESOURCES = `  Tasks:
     DeletionPolicy: Delete
     UpdateReplacePolicy: Delete
     Properties:
+      QueueName: !Sub \${AWS::StackName}-Tasks
       # The timeout of the function that reads it.
       VisibilityTimeout: 300
+      MessageRetentionPeriod: 1209600
+      SqsManagedSseEnabled: true
+      # With the runner's pauses, about a day.
+      RedrivePolicy: { deadLetterTargetArn: !GetAtt TasksDeadLetters.Arn, maxReceiveCount: 100 }
+
+  # Messages that could not be handled. Their tasks are in the table, and the schedule runs them.
+  TasksDeadLetters:
+    Type: AWS::SQS::Queue
+    DeletionPolicy: Delete
+    UpdateReplacePolicy: Delete
+    Properties:
+      QueueName: !Sub \${AWS::StackName}-TasksDeadLetters
       MessageRetentionPeriod: 1209600
       SqsManagedSseEnabled: true
 
@@ -62,12 +75,41 @@ ${functionOf('QueueFunction', true, { handler: 'index.queueHandler', timeout: 30
 `
 
 export const cronFunction = (schedule: string, hasTasks: boolean): string =>
-  `${functionOf('CronFunction', hasTasks, { handler: 'index.cronHandler', timeout: 60 })}      Events:
-        Cron:
-          Type: ScheduleV2
-          Properties:
-            ScheduleExpression: ${toSchedule(schedule)}
-            RetryPolicy: { MaximumRetryAttempts: 0 }
+  `${functionOf('CronFunction', hasTasks, { handler: 'index.cronHandler', timeout: 60 })}
+  # Not an event of the function: SAM gives such a schedule the same name in every stack.
+  CronSchedule:
+    Type: AWS::Scheduler::Schedule
+    Properties:
+      Name: !Sub \${AWS::StackName}-Cron
+      ScheduleExpression: ${toSchedule(schedule)}
+      FlexibleTimeWindow: { Mode: 'OFF' }
+      Target:
+        Arn: !GetAtt CronFunction.Arn
+        RoleArn: !GetAtt CronRole.Arn
+        RetryPolicy: { MaximumRetryAttempts: 0 }
+
+  # Allows only calling the function.
+  CronRole:
+    Type: AWS::IAM::Role
+    Properties:
+      Path: !Sub /mayfly/\${AWS::StackName}/
+      PermissionsBoundary: !If [HasBoundary, !Ref Boundary, !Ref AWS::NoValue]
+      AssumeRolePolicyDocument:
+        Version: '2012-10-17'
+        Statement:
+          - Effect: Allow
+            Principal: { Service: scheduler.amazonaws.com }
+            Action: sts:AssumeRole
+            Condition:
+              StringEquals: { aws:SourceAccount: !Ref AWS::AccountId }
+      Policies:
+        - PolicyName: call-function
+          PolicyDocument:
+            Version: '2012-10-17'
+            Statement:
+              - Effect: Allow
+                Action: lambda:InvokeFunction
+                Resource: !GetAtt CronFunction.Arn
 
 `
 

@@ -3,8 +3,13 @@
  *
  * Plain CloudFormation, except the function, which is SAM's, so that `sam deploy` uploads its package. The templates are in a module
  * instead of files, so that the built package contains them.
+ *
+ * Every name holds the stack's, so that two stacks fit into one account and region, and `github-role.ts` can allow one of them alone. Roles
+ * have a path instead: their names are the account's, and CloudFormation shortens them.
  */
 
+import { createHash } from 'node:crypto'
+import { deadLetterAlarm, functionAlarms } from './alarms-template.ts'
 import { functionOf } from './function-template.ts'
 import { cronFunction, TASK_POLICY, TASK_RESOURCES } from './tasks-template.ts'
 
@@ -16,6 +21,35 @@ export interface TemplateOptions {
    */
   readonly hasTasks?: boolean
 }
+
+/** What a deployment of the REST API copies. It must depend on no parameter: only a change of this text makes a new deployment. */
+const REST_ROUTES = `  RestPath:
+    Type: AWS::ApiGateway::Resource
+    Condition: HasRestApi
+    Properties:
+      RestApiId: !Ref RestApi
+      ParentId: !GetAtt RestApi.RootResourceId
+      PathPart: '{proxy+}'
+  RestMethod:
+    Type: AWS::ApiGateway::Method
+    Condition: HasRestApi
+    Properties:
+      RestApiId: !Ref RestApi
+      ResourceId: !Ref RestPath
+      HttpMethod: ANY
+      AuthorizationType: NONE
+      Integration:
+        Type: AWS_PROXY
+        IntegrationHttpMethod: POST
+        # A REST API can stream since November 2025.
+        ResponseTransferMode: STREAM
+        # The most that a stream may take: the function's timeout, which a deployment does not copy, ends a call earlier.
+        TimeoutInMillis: 900000
+        Uri: !Sub 'arn:\${AWS::Partition}:apigateway:\${AWS::Region}:lambda:path/2021-11-15/functions/\${Function.Arn}/response-streaming-invocations'
+`
+
+/** API Gateway deploys a REST API only with a new deployment, and CloudFormation creates one only under another id. */
+const REST_DEPLOYMENT = `RestDeployment${createHash('sha256').update(REST_ROUTES).digest('hex').slice(0, 10)}`
 
 /** Parameters keep their values from the last deployment unless they are set. */
 export const template = ({
@@ -54,7 +88,11 @@ Parameters:
   AlarmTopic:
     Type: String
     Default: ''
-    Description: ARN of an SNS topic that is notified of throttled and failed calls. If empty, no alarms are created.
+    Description: ARN of an SNS topic that is notified of throttled and failed calls of each function, and of tasks whose message was given up. If empty, no alarms are created. Each costs about 0.10 US dollars a month.
+  Boundary:
+    Type: String
+    Default: ''
+    Description: ARN of an IAM policy that limits the rights of the stack's roles. aws/github-role.yaml creates one. If empty, there is no limit.
   Stage:
     Type: String
     Default: ''
@@ -75,6 +113,7 @@ Conditions:
   HasAlarms: !Not [!Equals [!Ref AlarmTopic, '']]
   HasMaxConcurrency: !Not [!Equals [!Ref MaxConcurrency, '0']]
   MakesSecret: !Equals [!Ref StoredVariables, '']
+  HasBoundary: !Not [!Equals [!Ref Boundary, '']]
 
 Resources:
 ${functionOf('Function', hasTasks, {
@@ -82,13 +121,14 @@ ${functionOf('Function', hasTasks, {
   timeout: '!If [HasHttpApi, 29, !Ref TimeoutSeconds]',
   concurrency: '!If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]',
 })}
-${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}  # Encrypts the state of a call while its user is asked.
+${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}${hasTasks ? TASK_RESOURCES : ''}  # Encrypts the state of a call while its user is asked.
   Secret:
     Type: AWS::SecretsManager::Secret
     Condition: MakesSecret
     DeletionPolicy: Delete
     UpdateReplacePolicy: Delete
     Properties:
+      Name: !Sub \${AWS::StackName}-generated
       Description: Variables of an MCP server
       GenerateSecretString:
         SecretStringTemplate: '{}'
@@ -101,12 +141,15 @@ ${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}  # Encrypts th
     DeletionPolicy: Delete
     UpdateReplacePolicy: Delete
     Properties:
+      LogGroupName: !Sub /mayfly/\${AWS::StackName}
       RetentionInDays: !Ref LogRetentionDays
 
   # Allows only writing the log${hasTasks ? ' and using the task store' : ''}.
   Role:
     Type: AWS::IAM::Role
     Properties:
+      Path: !Sub /mayfly/\${AWS::StackName}/
+      PermissionsBoundary: !If [HasBoundary, !Ref Boundary, !Ref AWS::NoValue]
       AssumeRolePolicyDocument:
         Version: '2012-10-17'
         Statement:
@@ -122,7 +165,7 @@ ${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}  # Encrypts th
                 Action: [logs:CreateLogStream, logs:PutLogEvents]
                 Resource: !GetAtt LogGroup.Arn
 ${hasTasks ? TASK_POLICY : ''}
-${hasTasks ? TASK_RESOURCES : ''}  Url:
+  Url:
     Type: AWS::Lambda::Url
     Condition: HasFunctionUrl
     Properties:
@@ -154,29 +197,7 @@ ${hasTasks ? TASK_RESOURCES : ''}  Url:
     Properties:
       Name: !Ref AWS::StackName
       EndpointConfiguration: { Types: [REGIONAL] }
-  RestPath:
-    Type: AWS::ApiGateway::Resource
-    Condition: HasRestApi
-    Properties:
-      RestApiId: !Ref RestApi
-      ParentId: !GetAtt RestApi.RootResourceId
-      PathPart: '{proxy+}'
-  RestMethod:
-    Type: AWS::ApiGateway::Method
-    Condition: HasRestApi
-    Properties:
-      RestApiId: !Ref RestApi
-      ResourceId: !Ref RestPath
-      HttpMethod: ANY
-      AuthorizationType: NONE
-      Integration:
-        Type: AWS_PROXY
-        IntegrationHttpMethod: POST
-        # A REST API can stream since November 2025.
-        ResponseTransferMode: STREAM
-        TimeoutInMillis: !Sub '\${TimeoutSeconds}000'
-        Uri: !Sub 'arn:\${AWS::Partition}:apigateway:\${AWS::Region}:lambda:path/2021-11-15/functions/\${Function.Arn}/response-streaming-invocations'
-  RestDeployment:
+${REST_ROUTES}  ${REST_DEPLOYMENT}:
     Type: AWS::ApiGateway::Deployment
     Condition: HasRestApi
     DependsOn: RestMethod
@@ -187,7 +208,7 @@ ${hasTasks ? TASK_RESOURCES : ''}  Url:
     Condition: HasRestApi
     Properties:
       RestApiId: !Ref RestApi
-      DeploymentId: !Ref RestDeployment
+      DeploymentId: !Ref ${REST_DEPLOYMENT}
       StageName: v1
   RestPermission:
     Type: AWS::Lambda::Permission
@@ -235,7 +256,11 @@ ${hasTasks ? TASK_RESOURCES : ''}  Url:
       Principal: apigateway.amazonaws.com
       SourceArn: !Sub 'arn:\${AWS::Partition}:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${Api}/*'
 
-${alarm('ThrottleAlarm', 'Throttles', 'Calls were refused because too many ran at once. See MaxConcurrency, and the limit of the account.')}${alarm('ErrorAlarm', 'Errors', 'The function ended without an answer, because of a timeout, too little memory, or an error while loading. See its log.')}
+${functionAlarms([
+  'Function',
+  ...(hasTasks ? ['QueueFunction'] : []),
+  ...(schedule === undefined ? [] : ['CronFunction']),
+])}${hasTasks ? deadLetterAlarm('TasksDeadLetters') : ''}
 Outputs:
   FunctionUrlEndpoint:
     Condition: HasFunctionUrl
@@ -275,23 +300,3 @@ Resources:
         PasswordLength: 64
         ExcludePunctuation: true
 `
-
-/** Notifies the stack's topic of every five-minute period in which a metric of the function is not zero. */
-function alarm(name: string, metric: string, description: string): string {
-  return `  ${name}:
-    Type: AWS::CloudWatch::Alarm
-    Condition: HasAlarms
-    Properties:
-      AlarmDescription: ${description}
-      Namespace: AWS/Lambda
-      MetricName: ${metric}
-      Dimensions: [{ Name: FunctionName, Value: !Ref Function }]
-      Statistic: Sum
-      Period: 300
-      EvaluationPeriods: 1
-      Threshold: 1
-      ComparisonOperator: GreaterThanOrEqualToThreshold
-      TreatMissingData: notBreaching
-      AlarmActions: [!Ref AlarmTopic]
-`
-}

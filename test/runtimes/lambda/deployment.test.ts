@@ -1,4 +1,5 @@
 /** What is deployed, and how: the package, the templates, and the commands that take them to AWS. */
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { buildInto } from '../../../deploy/targets/build-into.ts'
 import { githubRole } from '../../../deploy/targets/lambda/github-role.ts'
 import { lambda } from '../../../deploy/targets/lambda/target.ts'
 import { SECRETS_TEMPLATE, template } from '../../../deploy/targets/lambda/template.ts'
+import { createStack, parseTemplate, withoutSam } from '../../cli/_cloudformation.ts'
 
 const project: Project = {
   cwd: import.meta.dirname,
@@ -44,7 +46,14 @@ describe('the package', () => {
 })
 
 describe('the templates', () => {
-  function faults(template: string, parameterOverrides: Record<string, string> = {}): string[] {
+  /** The engine evaluates no conditions: it would check the empty default of Boundary where it is not used. */
+  const BOUNDARY = { Boundary: 'arn:aws:iam::123456789012:policy/shop-boundary' }
+
+  function faults(template: string, given: Record<string, string> = {}): string[] {
+    const parameterOverrides = {
+      ...(/^ {2}Boundary:\n {4}Type: String/m.test(template) && BOUNDARY),
+      ...given,
+    }
     const file = join(folder, 'template.yaml')
     writeFileSync(file, template)
     const engine = new RegoEngine()
@@ -98,20 +107,12 @@ describe('the templates', () => {
   })
 
   it('the role that GitHub takes on is valid, and is the workflow’s environment’s alone', () => {
-    for (const hasTasks of [false, true])
-      expect(faults(githubRole('shop', hasTasks), { Repository: 'acme@123456/shop@456789' })).toEqual([])
+    for (const Endpoint of ['function-url', 'rest-api', 'http-api'])
+      expect(faults(githubRole('shop'), { Repository: 'acme@123456/shop@456789', Endpoint })).toEqual([])
     expect(githubRole('shop')).toMatch(/:sub: !Sub repo:\$\{Repository\}:environment:\$\{Environment\}\n/)
     expect(
       faults(githubRole('shop').replace('Type: AWS::IAM::OIDCProvider', 'Type: AWS::IAM::Oidc')),
     ).not.toEqual([])
-  })
-
-  it('GitHub’s role has what CloudFormation’s handlers of a role ask for, but for managed policies and boundaries', () => {
-    // https://github.com/pulumi/pulumi-aws-native/blob/master/aws-cloudformation-schema/aws-iam-role.json: create, read, delete
-    const asked = ['CreateRole', 'PutRolePolicy', 'GetRole', 'ListAttachedRolePolicies', 'ListRolePolicies']
-    for (const action of [...asked, 'GetRolePolicy', 'DeleteRole', 'DeleteRolePolicy']) {
-      expect(githubRole('shop')).toContain(`- iam:${action}\n`)
-    }
   })
 
   it.each([
@@ -123,6 +124,57 @@ describe('the templates', () => {
   ])('the role takes the repository %s: %s', (repository, isTaken) => {
     const [, pattern = ''] = /AllowedPattern: (.*)/.exec(githubRole('shop')) ?? []
     expect(new RegExp(pattern).test(repository)).toBe(isTaken)
+  })
+
+  it('a deployment of the REST API has another id once its routes change, and they depend on no parameter', () => {
+    const { Parameters, Resources } = parseTemplate(template())
+    const routes = Object.entries(Resources).filter(([, { Type }]) =>
+      /^AWS::ApiGateway::(?:Resource|Method)$/.test(Type),
+    )
+    expect(routes).toHaveLength(2)
+    for (const parameter of Object.keys(Parameters!)) expect(JSON.stringify(routes)).not.toContain(parameter)
+
+    const text = template()
+    const lines = text.slice(text.indexOf('  RestPath:\n'), text.indexOf('  RestDeployment'))
+    const digest = createHash('sha256').update(lines).digest('hex').slice(0, 10)
+    expect(Resources).toHaveProperty(`RestDeployment${digest}`)
+    expect(text).toContain(`DeploymentId: !Ref RestDeployment${digest}\n`)
+  })
+
+  it('a message for tasks that cannot be handled ends in a queue of its own', () => {
+    const { Resources } = parseTemplate(template({ hasTasks: true }))
+    expect(Resources.TasksQueue!.Properties!.RedrivePolicy).toEqual({
+      deadLetterTargetArn: { 'Fn::GetAtt': 'TasksDeadLetters.Arn' },
+      // AWS recommends at least five.
+      maxReceiveCount: 100,
+    })
+    expect(Resources.TasksDeadLetters!.Type).toBe('AWS::SQS::Queue')
+  })
+
+  it.each([
+    [{}],
+    [{ hasTasks: true }],
+    [{ schedule: '* * * * *' }],
+    [{ schedule: '* * * * *', hasTasks: true }],
+  ])('alarms on every function and dead letters, only with a topic: %j', (options) => {
+    const parsed = withoutSam(parseTemplate(template(options)))
+    const alarmsWith = (AlarmTopic: string) =>
+      createStack(parsed, { name: 'shop', parameters: { AlarmTopic } }).resources.filter(
+        ({ type }) => type === 'AWS::CloudWatch::Alarm',
+      )
+    expect(alarmsWith('')).toEqual([])
+    const watched = alarmsWith('arn:aws:sns:eu-west-1:123456789012:alarms').map(({ properties }) => {
+      const [{ Value } = { Value: '' }] = properties.Dimensions as { Value: string }[]
+      return `${properties.MetricName} of ${Value}`
+    })
+    const { resources } = createStack(parsed, { name: 'shop' })
+    const functions = resources.filter(({ type }) => type === 'AWS::Lambda::Function')
+    const expected = functions.flatMap(({ physical }) => [
+      `Throttles of ${physical}`,
+      `Errors of ${physical}`,
+    ])
+    if ('hasTasks' in options) expected.push('ApproximateNumberOfMessagesVisible of shop-TasksDeadLetters')
+    expect(watched.sort()).toEqual(expected.sort())
   })
 
   it('a misspelt property is a fault', () => {
