@@ -143,7 +143,7 @@ ${indented(
 )}`,
 )
 
-/** What `sam deploy` and the stack of `template.ts` need, also once it gets tasks or a schedule, and nothing of another stack. */
+/** Allows what `sam deploy` and the stack of `template.ts` need, also once it gets tasks or a schedule, for one stack. */
 export function githubRole(name: string): string {
   return `AWSTemplateFormatVersion: '2010-09-09'
 Description: Lets the workflow .github/workflows/deploy.yml deploy ${name}, without a stored key
