@@ -64,8 +64,8 @@ What reaches all isolates; \`createMemory…\` reaches one.
 const PLATFORMS_TAIL = `
 - **Vercel Edge** has no sockets, so neither Redis, Postgres, NATS nor tasks; questions to modern clients and progress work. Vercel deprecated it.
 - **Netlify Edge** documents no sockets: the same holds.
-- **Deno Deploy** may run several isolates: share a bus.
-- **Supabase** ends streams after 150 s (paid plans 400 s).
+- **Deno Deploy** can do what Deno can, but may run several isolates, so it has no sessions: share a bus, and run tasks by a schedule.
+- **Supabase** has no sessions either, and ends streams after 150 s (paid plans 400 s): clients listen again.
 - **Lambda** keeps a call running when its client has left.
 `
 
