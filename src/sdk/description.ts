@@ -42,13 +42,14 @@ export function createDescription(
   run: RunForeign,
   config: DescribedConfig,
   limits: CallLimits,
+  path: string,
 ): ServerDescription {
   let found: { readonly model: Omit<PageModel, 'endpoint'>; readonly until: number } | undefined
   return {
     async page(endpoint, access, received) {
       if (found === undefined || found.until < Date.now()) {
         const model = await withinCallLimit(received, limits, (over) =>
-          readPage({ run, received, over, access, config }),
+          readPage({ run, received, over, access, config, path }),
         )
         found = { model, until: Date.now() + PAGE_TTL_MS }
       }
@@ -63,6 +64,8 @@ interface Look {
   readonly access: Access | undefined
   readonly config: DescribedConfig
   readonly run: RunForeign
+  /** Of the endpoint. */
+  readonly path: string
   readonly received: Received
   /** Aborts when the read is over, for any reason. */
   readonly over: AbortSignal
@@ -161,10 +164,15 @@ async function identify(look: Look): Promise<Identified> {
   return { era: 'modern', serverInfo: toObject(toObject(_meta)[META.serverInfo]), instructions }
 }
 
-function toRequest(era: Era, message: { method: string; params: Result }, signal: AbortSignal): Request {
+function toRequest(
+  path: string,
+  era: Era,
+  message: { method: string; params: Result },
+  signal: AbortSignal,
+): Request {
   const isModern = era === 'modern'
   const version = isModern ? MODERN_VERSIONS[0] : LEGACY_VERSIONS[0]
-  return new Request('http://localhost/mcp', {
+  return new Request(new URL(path, 'http://localhost'), {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -179,7 +187,7 @@ function toRequest(era: Era, message: { method: string; params: Result }, signal
 
 /** @throws AnsweredError if the server answers with an error, and any error of the server. */
 async function ask(
-  { run, received: { platform, waitUntil }, over: lookIsOver }: Look,
+  { run, path, received: { platform, waitUntil }, over: lookIsOver }: Look,
   era: Era,
   method: string,
   params: Result,
@@ -192,7 +200,7 @@ async function ask(
   const sent = era === 'modern' ? { ...params, _meta: envelope } : params
   const message = { jsonrpc: '2.0', id: 1, method, params: sent }
   return askForeign(run, lookIsOver, (signal) => ({
-    request: toRequest(era, message, signal),
+    request: toRequest(path, era, message, signal),
     message,
     era,
     isBuffered: true,

@@ -6,7 +6,7 @@ import type { Era } from '../definition/context.ts'
 import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { canStream } from '../protocol/conditions.ts'
-import type { Answerer, RequestMessage, UnansweredMessage } from '../protocol/engine.ts'
+import type { Answerer, RequestMessage } from '../protocol/engine.ts'
 import type { CallLimits, Incoming } from '../protocol/engine-options.ts'
 import { META } from '../protocol/envelope.ts'
 import { type RpcId, resultMessage } from '../protocol/json-rpc.ts'
@@ -55,7 +55,7 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
       if (message.kind === 'response') {
         const { access } = incoming
         const mayBeAsked = options.mayAsk && (access === undefined || access.isKnown)
-        return mayBeAsked ? forward(withoutOthers(message), incoming, run, options) : undefined
+        return mayBeAsked ? forward(message, incoming, run, options) : undefined
       }
       const { method, params } = message
       checkAccess(method, params, incoming.access, options.scopes)
@@ -68,12 +68,6 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
       for (const stream of streams) stream.finishWithResult()
     },
   }
-}
-
-/** Only the members of a response: others would be those of a request that nobody has checked. */
-function withoutOthers(message: UnansweredMessage): UnansweredMessage {
-  const { jsonrpc, id, result, error } = message.value as { readonly [name: string]: unknown }
-  return { ...message, value: { jsonrpc, id, result, error } }
 }
 
 function notServed(method: string, era: Era): ProtocolError {

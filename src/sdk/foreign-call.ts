@@ -14,9 +14,24 @@ import { type OpenMethods, withoutTasks } from './served-methods.ts'
 /** A message that the server sent. */
 export type Sent = { readonly [name: string]: unknown }
 
+/** JSON-RPC 2.0, sections 4 and 5. */
+const MEMBERS = {
+  request: ['jsonrpc', 'id', 'method', 'params'],
+  notification: ['jsonrpc', 'method', 'params'],
+  response: ['jsonrpc', 'id', 'result', 'error'],
+} as const
+
+/** Only what nobody has checked would be in other members: for an app, they are the fields of a form. None is added. */
+function ownMembers({ kind, value }: Sendable): unknown {
+  const names: readonly string[] = MEMBERS[kind]
+  return Object.fromEntries(Object.entries(value as object).filter(([name]) => names.includes(name)))
+}
+
+type Sendable = Message & { readonly kind: keyof typeof MEMBERS; readonly value: unknown }
+
 /** `signal` aborts when the call is over. */
 export function toCall(
-  message: Message & { readonly value: unknown },
+  message: Sendable,
   { request, platform, auth, waitUntil, era }: Incoming,
   signal: AbortSignal,
   isBuffered: boolean,
@@ -27,10 +42,11 @@ export function toCall(
   // Its text is read here.
   headers.delete('accept-encoding')
   headers.delete('content-length')
-  const body = JSON.stringify(message.value)
+  const value = ownMembers(message)
+  const body = JSON.stringify(value)
   return {
     request: new Request(request.url, { method: 'POST', headers, body, signal }),
-    message: message.value,
+    message: value,
     era,
     isBuffered,
     auth: auth && ownAuth(auth),

@@ -5,6 +5,7 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { tokenAuthOf } from '../http/known-callers.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
+import { isApp } from './app-shape.ts'
 import { explainAsking } from './explain-asking.ts'
 import { HOSTED_OPTIONS, type HostedConfig, type HostedServer, host } from './host.ts'
 import { createListedNames, type ListedNames } from './listed-names.ts'
@@ -42,6 +43,12 @@ export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {})
   if (typeof factory !== 'function') {
     throw new TypeError(
       'fromSdk takes a function that creates a server, because each request gets a new one.',
+    )
+  }
+  // A factory has one parameter.
+  if (isApp(factory) || factory.length >= 2) {
+    throw new TypeError(
+      'fromSdk takes a function that creates a server of an official SDK. This is a Node handler: pass it to fromNode of mayfly-mcp/from-node.',
     )
   }
   refuseUnknown('fromSdk', options, OPTIONS)

@@ -63,9 +63,15 @@ export interface HostedServer {
 
 /**
  * @param names What is known of a server's names: undefined for a handler, which may also have asked its clients something.
+ * @param path Where the server is asked for its page.
  * @throws TypeError for an invalid configuration.
  */
-export function host(run: RunForeign, config: HostedConfig, names?: ListedNames): HostedServer {
+export function host(
+  run: RunForeign,
+  config: HostedConfig,
+  names?: ListedNames,
+  path = '/mcp',
+): HostedServer {
   checkHosting(config)
   checkScopes(config.scopes, config)
   checkMethods(config.methods)
@@ -85,7 +91,7 @@ export function host(run: RunForeign, config: HostedConfig, names?: ListedNames)
     use,
   })
   const app = createApp(
-    createDescription(run, config, limits),
+    createDescription(run, config, limits, path),
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),
     toAppOptions(config, reportError, scopes !== undefined),
   )

@@ -6,34 +6,38 @@ import { toCallLimits } from '../http/hosting.ts'
 import { createReportError } from '../http/log.ts'
 import { earliestEnd, watchCall } from '../protocol/deadline.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'
-import { platformOf, type RequestPlatform, withoutPrefix } from '../request/platform.ts'
+import { toFetch } from '../request/fetch-call.ts'
+import { type RequestPlatform, withoutPrefix } from '../request/platform.ts'
 import { hasUrl, pathOf } from '../request/request-url.ts'
+import { ClientGone } from './client-gone.ts'
 import type { HostedConfig, HostedServer } from './host.ts'
+import type { Endpoint } from './mcp-path.ts'
 import { callHandler } from './node-call.ts'
+import { looksLikeMcp } from './node-misuse.ts'
 
-/** Not a pattern of a router, whose paths would not be guarded. */
-const PATH = /^\/[^?#:*{}()\\%]*[^?#/:*{}()\\%]$/
-
-/** @throws TypeError for anything but the path of a route. */
-export function checkMcpPath(mcpPath: unknown): void {
-  if (mcpPath === undefined || (typeof mcpPath === 'string' && PATH.test(mcpPath))) return
-  throw new TypeError(
-    '"mcpPath" must be the path of the MCP endpoint in the app, such as "/mcp", without parameters, wildcards and escapes.',
-  )
-}
-
-/** Only requests for `mcpPath`, what is below it and the metadata of `auth` reach `hosted`; all others reach the handler. */
+/** Only requests for the endpoint, what begins with its text and the metadata of `auth` reach `hosted`; all others reach the handler. */
 export function besideApp(
   hosted: HostedServer,
   handler: (request: never, response: never, third: never) => unknown,
-  mcpPath: string,
+  { path: mcpPath, reach }: Endpoint,
   config: HostedConfig,
 ): HostedServer {
   const limits = toCallLimits(config)
   const reportError = createReportError(config.onError)
-  const reaches = createReach(mcpPath)
   const isForMcp = (path: string): boolean =>
-    (config.auth !== undefined && isMetadataPath(path)) || reaches(path)
+    (config.auth !== undefined && isMetadataPath(path)) || reach(path) !== undefined
+  let hasFoundMcp = false
+  const watchAnswer = (request: Request, response: Response): void => {
+    if (hasFoundMcp || !looksLikeMcp(request, response)) return
+    hasFoundMcp = true
+    const path = pathOf(request)
+    reportError(
+      new Error(
+        `The app answered MCP at ${path}, which is not "mcpPath" (${mcpPath}): "auth" and the guards do not apply there. Correct "mcpPath", or remove that route.`,
+      ),
+      { url: path },
+    )
+  }
 
   const serveApp = async (request: Request, platform: RequestPlatform): Promise<Response> => {
     const waitUntil = (promise: Promise<unknown>): void => {
@@ -58,7 +62,13 @@ export function besideApp(
     })
     const serve = async (): Promise<Response> => {
       callHandler(handler as never, exchange, { env: platform.env ?? {}, waitUntil })
-      return Promise.race([exchange.response, exchange.broken])
+      const response = await Promise.race([exchange.response, exchange.broken])
+      // Its headers are sent: what breaks it off now would be seen by its reader alone.
+      exchange.broken.catch((error: unknown) => {
+        if (!isA(error, ClientGone)) reportError(error, { url: pathOf(request) })
+      })
+      watchAnswer(request, response)
+      return response
     }
     try {
       return await Promise.race([serve(), ended])
@@ -79,52 +89,7 @@ export function besideApp(
       ? hosted.handle(request, platform)
       : serveApp(inApp, platform)
   }
-  return {
-    handle,
-    leanHandle: hosted.leanHandle,
-    close: hosted.close,
-    fetch: (request, env, executionContext) => handle(request, platformOf(env, executionContext, request)),
-  }
-}
-
-/**
- * Whether a router may take a path for `endpoint`, or for one that begins with its text: a mount of Connect also matches `/mcp.json`, one of h3
- * `/mcpx`. Routers differ in case, escapes, slashes, dot segments and parameters after `;`: otherwise another spelling would reach the
- * endpoint of the app without the guard.
- */
-function createReach(endpoint: string): (path: string) => boolean {
-  const wanted = endpoint.toLowerCase()
-  const depth = wanted.split('/').length - 1
-  return (path) => {
-    const text = decoded(path)
-    // After two slashes, `new URL(request.url, base)` takes a segment for the host.
-    if (text === undefined || /^[/\\]{2}/.test(text)) return true
-    const segments: string[] = []
-    for (const segment of text.toLowerCase().split(/[/\\]/)) {
-      const name = segment.replace(/[;?#].*$/s, '')
-      if (name === '..') segments.pop()
-      else if (name !== '' && name !== '.') segments.push(name)
-      // Also on the way: a mount does not resolve `/mcp/..%2fother`.
-      if (segments.length === depth && `/${segments.join('/')}`.startsWith(wanted)) return true
-    }
-    return false
-  }
-}
-
-/** How often a path may be escaped: a router decodes once, a proxy before it once more. Each time takes a pass over the path. */
-const MAX_ESCAPED = 3
-
-/** Without escapes, also escaped ones. Undefined if they are not valid, or escaped more often. */
-function decoded(path: string): string | undefined {
-  let text = path
-  try {
-    for (let times = 0; times <= MAX_ESCAPED; times++) {
-      const next = decodeURIComponent(text)
-      if (next === text) return text
-      text = next
-    }
-  } catch {}
-  return undefined
+  return { ...hosted, handle, fetch: toFetch(handle) }
 }
 
 function textResponse(status: number, text: string): Response {

@@ -1,5 +1,6 @@
 /** Calls a Node handler: a function, or a whole app of a framework. */
 import { memberOf } from '../definition/error-text.ts'
+import { isApp, shapeOf } from './app-shape.ts'
 import type { NodeExchange } from './node-exchange.ts'
 import { NotPassedOn } from './not-passed-on.ts'
 
@@ -28,7 +29,11 @@ export function callHandler(handler: Handler, exchange: NodeExchange, platform: 
   const run = async (): Promise<unknown> =>
     // An app answers with its own page if it has no route, unless it is given what to call instead.
     isApp(handler) ? handler(req, res) : handler(req, res, Object.assign(next, { env, waitUntil }))
-  run().catch(fail)
+  const check = (result: unknown): void => {
+    const error = res.headersSent ? undefined : createsApp(result)
+    if (error !== undefined) fail(error)
+  }
+  run().then(check).catch(fail)
 }
 
 /** An edge platform's refusal of `new Function`, in words; any other error unchanged. */
@@ -40,29 +45,23 @@ function explained(error: unknown): unknown {
   )
 }
 
-/** Whether it is an app of Express or Connect, which are functions. */
-function isApp(handler: object): boolean {
-  return 'handle' in handler && 'listen' in handler
-}
-
-/** By a member that only this framework's apps have: what to pass instead of the app. */
-const INSTEAD = [
-  ['callback', 'Koa', 'app.callback()'],
-  ['routing', 'Fastify', 'async (req, res) => { await app.ready(); app.routing(req, res) }'],
-  [
-    'getHttpAdapter',
-    'Nest',
-    'async (req, res) => { await app.init(); app.getHttpAdapter().getInstance()(req, res) }',
-  ],
-  ['fetch', 'a server that uses fetch', 'the server itself, without fromNode; h3 has toNodeHandler(app)'],
-] as const
-
 /** @throws TypeError for anything but a function, with what to pass instead of the app of a framework. */
 export function requireHandler(handler: unknown): void {
   if (typeof handler === 'function') return
-  const found = INSTEAD.find(
-    ([member]) => typeof (handler as { [name: string]: unknown } | null | undefined)?.[member] === 'function',
-  )
-  const hint = found === undefined ? '' : ` This is ${found[1]}: pass ${found[2]}.`
+  const shape = shapeOf(handler)
+  const hint = shape === undefined ? '' : ` This is ${shape.name}: pass ${shape.instead}.`
   throw new TypeError(`fromNode takes a Node handler: (req, res) => ….${hint}`)
+}
+
+/** A handler takes two arguments or more; a listener that it removes again, none. */
+const isHandler = (value: unknown): boolean => typeof value === 'function' && value.length >= 2
+
+/** In words: a function that creates what it should be. Undefined for any other result of a handler. */
+function createsApp(result: unknown): NotPassedOn | undefined {
+  const shape = shapeOf(result)
+  if (shape === undefined && !isHandler(result)) return undefined
+  const { name, instead } = shape ?? { name: 'another function (req, res) => …', instead: 'that one' }
+  return new NotPassedOn(
+    `The function that fromNode was given answered nothing and returned ${name}: it creates a handler and is not one. Call it before fromNode, and pass ${instead}.`,
+  )
 }

@@ -3,6 +3,7 @@
  * prototype, a socket, backpressure, and `close`. It needs Node's streams, so it is loaded at the first request.
  */
 import { FetchIncomingMessage, FetchServerResponse, toReqRes } from 'fetch-to-node'
+import { ClientGone } from './client-gone.ts'
 import { NodeBody } from './node-body.ts'
 import { createNodeSocket } from './node-socket.ts'
 import { NotPassedOn } from './not-passed-on.ts'
@@ -78,13 +79,12 @@ export function createNodeExchange(request: Request, address: string | undefined
   let isClosed = false
   let isFinished = false
 
-  const leave = (): void => {
+  const close = (reason: Error): void => {
     if (isClosed) return
     isClosed = true
     if (!isFinished) {
-      const gone = new Error('The client has disconnected.')
-      breakIt(gone)
-      body.fail(gone)
+      breakIt(reason)
+      body.fail(reason)
       if (!req.destroyed) req.destroy(req.complete ? undefined : aborted())
     } else if (!req.complete) req._dump()
     override(res, { destroyed: true })
@@ -92,10 +92,12 @@ export function createNodeExchange(request: Request, address: string | undefined
     res.emit('close')
     socket.destroy()
   }
+  const leave = (): void => close(new ClientGone())
   const fail = (error: unknown): void => {
     if (res.writableEnded) return
     breakIt(error)
-    leave()
+    // Who reads the body learns that it is not whole, not why.
+    close(new Error('The response ended early.'))
   }
   // As node:http, which destroys the socket of a request that was not read to its end.
   req.once('aborted', () => fail(req.errored ?? new Error('The handler destroyed its request.')))

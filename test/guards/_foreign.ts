@@ -102,5 +102,5 @@ export const createNode = (probe: Probe, guarded: Guarded) =>
       await server.connect(transport as never)
       await transport.handleRequest(request as never, response, request.body)
     },
-    { scopes: SCOPES, ...hosting(probe, guarded) },
+    { scopes: SCOPES, ...hosting(probe, guarded), mcpPath: '*' },
   )

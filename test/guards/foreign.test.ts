@@ -50,7 +50,7 @@ const waiting = (probe: Probe, guarded: Guarded) =>
         () => {},
       )
     },
-    hosting(probe, guarded),
+    { ...hosting(probe, guarded), mcpPath: '*' },
   )
 
 describe.each([
@@ -122,7 +122,7 @@ describe.each([
           JSON.stringify({ jsonrpc: '2.0', id: request.body?.id, result: { tools: [{ name: 'rule' }] } }),
         )
       },
-      hosting(probe, { auth: 'anonymous', use: true }),
+      { ...hosting(probe, { auth: 'anonymous', use: true }), mcpPath: '*' },
     )
     const front = await FRONTS.serve(server, {})
     onEnd(front.close)
@@ -256,7 +256,7 @@ describe('a Node handler', () => {
         await new Promise((resolve) => setImmediate(resolve))
         throw new Error('broke')
       },
-      hosting(probe, {}),
+      { ...hosting(probe, {}), mcpPath: '*' },
     )
     const send = await serve(server)
     const exchange = send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
@@ -274,7 +274,7 @@ describe('a Node handler', () => {
         await new Promise((resolve) => setImmediate(resolve))
         throw new Error('broke later')
       },
-      hosting(probe, {}),
+      { ...hosting(probe, {}), mcpPath: '*' },
     )
     const send = await serve(server)
     const exchange = send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })

@@ -252,7 +252,7 @@ const LISTENED: { readonly [kind: string]: (options: ListenedOptions) => Handler
         res.writeHead(200, { 'content-type': 'text/event-stream' })
         res.write('data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}\n\n')
       },
-      { ...options, log: false },
+      { ...options, log: false, mcpPath: '*' },
     ),
 }
 

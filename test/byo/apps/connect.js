@@ -26,6 +26,10 @@ app.use('/long', (_req, res) => {
   res.setHeader('content-type', 'text/plain')
   res.end('a line of text\n'.repeat(500))
 })
+app.use('/broken', (_req, res, next) => {
+  res.write('some')
+  setImmediate(() => next(new Error('broken in the app')))
+})
 app.use('/nothing', (_req, res) => res.writeHead(204).end())
 app.use('/thrown', () => {
   throw new Error('thrown in the app')

@@ -41,6 +41,10 @@ export function createExpressApp(express) {
     res.json({ size: req.file.size, name: req.body.name }),
   )
   app.get('/long', (_req, res) => res.type('text').send('a line of text\n'.repeat(500)))
+  app.get('/broken', (_req, res, next) => {
+    res.write('some')
+    setImmediate(() => next(new Error('broken in the app')))
+  })
   app.get('/nothing', (_req, res) => res.status(204).end())
   app.get('/thrown', () => {
     throw new Error('thrown in the app')

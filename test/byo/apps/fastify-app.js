@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import cookie from '@fastify/cookie'
 import session from '@fastify/session'
 import serveStatic from '@fastify/static'
@@ -29,6 +30,15 @@ app.get('/visits', async (request, reply) => {
 })
 app.post('/form', async (request) => request.body)
 app.get('/long', async () => 'a line of text\n'.repeat(500))
+app.get('/broken', async () =>
+  Readable.from(
+    (async function* () {
+      yield 'some'
+      await new Promise((resolve) => setImmediate(resolve))
+      throw new Error('broken in the app')
+    })(),
+  ),
+)
 app.get('/nothing', (_request, reply) => reply.code(204).send())
 app.get('/thrown', async () => {
   throw new Error('thrown in the app')

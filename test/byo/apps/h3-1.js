@@ -45,6 +45,16 @@ router.get(
   defineEventHandler(() => 'a line of text\n'.repeat(500)),
 )
 router.get(
+  '/broken',
+  defineEventHandler((event) => {
+    // h3 1 itself leaves a response open whose headers are sent.
+    const { res } = event.node
+    event._handled = true
+    res.write('some')
+    setImmediate(() => res.destroy(new Error('broken in the app')))
+  }),
+)
+router.get(
   '/nothing',
   defineEventHandler((event) => {
     event.node.res.statusCode = 204

@@ -25,6 +25,17 @@ app.get('/visits', async (event) => {
 })
 app.post('/form', (event) => readBody(event))
 app.get('/long', () => 'a line of text\n'.repeat(500))
+app.get(
+  '/broken',
+  () =>
+    new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('some')),
+      async pull() {
+        await new Promise((resolve) => setImmediate(resolve))
+        throw new Error('broken in the app')
+      },
+    }),
+)
 app.get('/nothing', () => new Response(null, { status: 204 }))
 app.get('/thrown', () => {
   throw new Error('thrown in the app')

@@ -38,6 +38,12 @@ app.use(async (ctx) => {
     case 'GET /long':
       ctx.body = 'a line of text\n'.repeat(500)
       return
+    case 'GET /broken':
+      // Koa itself leaves a response open whose headers are sent.
+      ctx.respond = false
+      ctx.res.write('some')
+      setImmediate(() => ctx.res.destroy(new Error('broken in the app')))
+      return
     case 'GET /nothing':
       ctx.status = 204
       return

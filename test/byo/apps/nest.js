@@ -28,6 +28,10 @@ class AppController {
   long() {
     return 'a line of text\n'.repeat(500)
   }
+  broken(res) {
+    res.write('some')
+    setImmediate(() => res.destroy(new Error('broken in the app')))
+  }
   nothing(res) {
     res.status(204).end()
   }
@@ -47,6 +51,7 @@ route('home', Get('/'))
 route('visits', Get('visits'), param(0, Req()), param(1, Res()))
 route('form', Post('form'), param(0, Req()))
 route('long', Get('long'))
+route('broken', Get('broken'), param(0, Res()))
 route('nothing', Get('nothing'), param(0, Res()))
 route('thrown', Get('thrown'))
 Controller()(AppController)

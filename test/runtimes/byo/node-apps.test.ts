@@ -102,6 +102,16 @@ describe.each(PLATFORMS)('on %s', (platform, target, cwd) => {
       expect(await long.text()).toBe('a line of text\n'.repeat(500))
     })
 
+    it('an error after its headers never looks like a whole body, and the app goes on', async () => {
+      const broken = await get('/broken')
+      const isWhole = await broken.text().then(
+        () => broken.status === 200,
+        () => false,
+      )
+      expect(isWhole, `status ${broken.status}`).toBe(false)
+      expect(await (await get('/')).text()).toBe('the app')
+    })
+
     // A Worker has no folder with files.
     it.runIf(platform !== 'workerd' && framework in FOLDERS)(
       'its static files, whole and in part',

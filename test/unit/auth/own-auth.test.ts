@@ -193,7 +193,7 @@ const ENTRIES: { readonly [name: string]: Ask } = {
       await createV1().connect(transport as never)
       await transport.handleRequest(request as never, response, request.body)
     }
-    return said(legacy, fromNode(handler, hosted(source)), source)
+    return said(legacy, fromNode(handler, { ...hosted(source), mcpPath: '*' }), source)
   },
 }
 

@@ -40,6 +40,7 @@ describe('SDK v1 as it is used with Express', () => {
   it('the token is in request.auth', async () => {
     const server = create({
       auth: staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }]),
+      mcpPath: '*',
     })
     const headers = { authorization: `Bearer ${'x'.repeat(32)}` }
     const answer = await legacy(server, 'tools/call', { name: 'who', arguments: {} }, { headers })

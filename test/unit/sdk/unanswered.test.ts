@@ -22,7 +22,7 @@ function answering(
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ jsonrpc: '2.0', id: request.body.id, ...answer }))
     },
-    { log: false, use: [use as never], ...options },
+    { log: false, use: [use as never], mcpPath: '*', ...options },
   )
   return { server, bodies, use }
 }
