@@ -14,6 +14,7 @@ import {
   MAX_EVENT_BYTES,
 } from '../src/events/bus.ts'
 import { createOutage, OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outage.ts'
+import { createOwnedName } from './_bus/owned-name.ts'
 import type { DurableObjectNamespace, SocketState, WorkerSocket } from './_cloudflare/durable-object.ts'
 import { PING, PONG, subscribeBySocket } from './_cloudflare/socket-subscription.ts'
 
@@ -23,7 +24,7 @@ declare const WebSocketRequestResponsePair: new (request: string, response: stri
 
 /** Options of `durableObjectBus`. */
 export interface DurableObjectBusOptions extends OutageOptions {
-  /** The object's name: pass the server's `id`, so that each server has its own object. Default `mayfly`. */
+  /** The object's name. Default: that of the server and its stage, such as `mayfly_news`. */
   readonly name?: string
   /** Milliseconds between pings that check a stream's connection to the object. Cloudflare answers them at no charge. Default 30 000. */
   readonly pingMs?: number
@@ -98,7 +99,7 @@ export class MayflyBus {
  * @throws TypeError without a binding.
  *
  * ```ts
- * bus: durableObjectBus(env.CHANGES, { name: 'news' })
+ * bus: durableObjectBus(env.CHANGES)
  * ```
  */
 export function durableObjectBus(
@@ -111,15 +112,17 @@ export function durableObjectBus(
     )
   }
   refuseUnknown('durableObjectBus', options, OPTIONS)
-  const { name = 'mayfly', pingMs = 30_000, timeoutMs = 2000 } = options
+  const { pingMs = 30_000, timeoutMs = 2000 } = options
+  const name = createOwnedName('durableObjectBus', 'name', options.name)
   const report = toReport(options, 'Change notifications')
   const outage = createOutage(report)
   const foreign = createOutage(report)
 
   const ask = async (init: RequestInit): Promise<Response> => {
     const over = new AbortController()
+    const id = namespace.idFromName(name.get())
     try {
-      const object = namespace.get(namespace.idFromName(name) as never)
+      const object = namespace.get(id as never)
       const asked = object.fetch(OBJECT_URL, { ...init, signal: over.signal })
       const response = await withTimeout(asked, timeoutMs, 'Durable Object')
       if (!response.ok && response.status !== 101) {
@@ -135,6 +138,7 @@ export function durableObjectBus(
   }
   return {
     isRequestBound: true,
+    attach: name.attach,
     async publish(event) {
       await ask({ method: 'POST', body: checkEventSize(event) })
       outage.end()

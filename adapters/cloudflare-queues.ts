@@ -77,7 +77,7 @@ export function queueRunner(queue: TaskQueue): QueueRunner {
   }
   return {
     attach: attached.attach,
-    wake: (id, at) => send({ id, at }),
+    wake: (id, at) => send(attached.toWake(id, at)),
     async queue({ messages }, env, executionContext) {
       const deadline = Date.now() + MAX_INVOCATION_MS - END_MARGIN_MS
       const waitUntil = (promise: Promise<unknown>): void => executionContext.waitUntil(promise)

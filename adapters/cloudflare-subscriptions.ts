@@ -13,13 +13,14 @@ import {
 } from '../src/events/subscription-store.ts'
 import { createSubscriptions, type Subscriptions } from '../src/subscriptions.ts'
 import { createAsk } from './_bus/ask.ts'
+import { createOwnedName } from './_bus/owned-name.ts'
 import type { DurableObjectNamespace, StorageState } from './_cloudflare/durable-object.ts'
 
 /** Options of `durableObjectSubscriptions`. */
 export interface DurableObjectSubscriptionsOptions
   extends SubscriptionStoreOptions,
     Pick<OutageOptions, 'timeoutMs'> {
-  /** The object's name: pass the server's `id`, so that each server has its own object. Default `mayfly`. */
+  /** The object's name. Default: that of the server and its stage, such as `mayfly_news`. */
   readonly name?: string
 }
 
@@ -185,7 +186,7 @@ export class MayflySubscriptions {
  * @throws TypeError without a binding.
  *
  * ```ts
- * subscriptions: durableObjectSubscriptions(env.SUBSCRIPTIONS, { name: 'news' })
+ * subscriptions: durableObjectSubscriptions(env.SUBSCRIPTIONS)
  * ```
  */
 export function durableObjectSubscriptions(
@@ -198,7 +199,8 @@ export function durableObjectSubscriptions(
     )
   }
   refuseUnknown('durableObjectSubscriptions', options, OPTIONS)
-  const { name = 'mayfly', ttlMs = DEFAULT_TTL_MS, maxCharacters = DEFAULT_MAX_CHARACTERS } = options
+  const name = createOwnedName('durableObjectSubscriptions', 'name', options.name)
+  const { ttlMs = DEFAULT_TTL_MS, maxCharacters = DEFAULT_MAX_CHARACTERS } = options
   const ask = createAsk(options, 'The Durable Object')
   const send = (
     what: Asked['what'],
@@ -206,7 +208,7 @@ export function durableObjectSubscriptions(
     given: Pick<Asked, 'uri' | 'holder'> = {},
   ): Promise<Response> =>
     ask(async () => {
-      const object = namespace.get(namespace.idFromName(name) as never)
+      const object = namespace.get(namespace.idFromName(name.get()) as never)
       const asked: Asked = { what, session, ttlMs, maxCharacters, ...given }
       const response = await object.fetch(OBJECT_URL, { method: 'POST', body: JSON.stringify(asked) })
       if (response.ok) return response
@@ -214,6 +216,7 @@ export function durableObjectSubscriptions(
       throw new Error(`The Durable Object answered ${response.status}.`)
     })
   return createSubscriptions({
+    attach: name.attach,
     add: (session, uri, holder) => send('add', session, { uri, holder }),
     remove: (session, uri) => send('remove', session, { uri }),
     list: async (session) => (await send('list', session)).json(),

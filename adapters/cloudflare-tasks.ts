@@ -7,6 +7,7 @@ import { withTimeout } from '../src/definition/timeout.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import type { TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isTaskId } from '../src/tasks/stored.ts'
+import { createOwnedName } from './_bus/owned-name.ts'
 import type { DurableObjectNamespace } from './_cloudflare/durable-object.ts'
 import { MayflyTaskObject } from './_cloudflare/task-object.ts'
 import { type Answers, CLOCK_HEADER, type Order } from './_cloudflare/task-wire.ts'
@@ -18,7 +19,7 @@ export { MayflyTaskObject } from './_cloudflare/task-object.ts'
 
 /** Options of `durableObjectTaskStore`. */
 export interface DurableObjectTaskStoreOptions {
-  /** The prefix of the objects' names, if several servers share one binding. Default `mayfly`. */
+  /** The prefix of the objects' names. Default: the name of the server and its stage, such as `mayfly_shop`. */
   readonly name?: string
   /** Milliseconds after which an object that does not answer counts as down. Default 5000. */
   readonly timeoutMs?: number
@@ -80,16 +81,18 @@ export function durableObjectTaskStore(
     )
   }
   refuseUnknown('durableObjectTaskStore', options, OPTIONS)
-  const { name = 'mayfly', timeoutMs = STORE_TIMEOUT_MS } = options
+  const name = createOwnedName('durableObjectTaskStore', 'name', options.name)
+  const { timeoutMs = STORE_TIMEOUT_MS } = options
   const clock = createMeasuredClock()
   const ask = async <Kind extends Order['do']>(
     object: string,
     order: Order & { readonly do: Kind },
   ): Promise<Answers[Kind]> => {
+    const id = namespace.idFromName(`${name.get()}/${object}`)
     const over = new AbortController()
     const sentAt = Date.now()
     try {
-      const stub = namespace.get(namespace.idFromName(`${name}/${object}`) as never)
+      const stub = namespace.get(id as never)
       const init = { method: 'POST', body: JSON.stringify(order), signal: over.signal }
       const answered = stub.fetch(OBJECT_URL, init).then((response) => {
         clock.heard(Number(response.headers.get(CLOCK_HEADER) ?? Number.NaN), sentAt)
@@ -113,6 +116,7 @@ export function durableObjectTaskStore(
   }
   const store: TaskStore = {
     maxStateBytes: MAX_STATE_BYTES,
+    attach: name.attach,
     clockOffsetMs: clock.offsetMs,
     // The objects' alarms.
     runner: { isPrompt: true, wake() {} },

@@ -83,12 +83,12 @@ export function workflowRunner(workflow: TaskWorkflow): WorkflowRunner {
   const send = (wake: TaskWake): Promise<void> => withTimeout(create(wake), WAKE_TIMEOUT_MS, 'task workflow')
   return {
     attach: attached.attach,
-    wake: (id, at) => send({ id, at }),
+    wake: (id, at) => send(attached.toWake(id, at)),
     async run({ payload }, step, env) {
       const wake = toTaskWake(payload)
       if (wake === undefined)
         throw new TypeError('This workflow runs tasks, and only its runner creates its instances.')
-      const tasks = attached.tasks()
+      attached.tasks()
       // An instance that wakes early sleeps again.
       for (let n = 1; wake.at > Date.now(); n++) {
         const leftMs = Math.max(MIN_SLEEP_MS, Math.min(wake.at - Date.now(), MAX_SLEEP_MS))
@@ -99,7 +99,7 @@ export function workflowRunner(workflow: TaskWorkflow): WorkflowRunner {
         const deadline = Date.now() + STEP_TIMEOUT_MS - END_MARGIN_MS
         const background: Promise<unknown>[] = []
         const platform = { env, deadline, waitUntil: (work: Promise<unknown>) => void background.push(work) }
-        const isDone = await deliver(wake, { tasks, attempt, platform, send })
+        const isDone = await deliver(wake, { attached, attempt, platform, send })
         await Promise.allSettled(background)
         if (!isDone) throw new Error('The task is still due: its run could not start, or had no time left.')
         return true

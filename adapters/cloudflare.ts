@@ -66,8 +66,11 @@ export function bindingRateLimiter(binding: RateLimitBinding, periodSeconds = 60
       'bindingRateLimiter needs a rate limiting binding: env.LIMITER, as named in wrangler.toml.',
     )
   return {
-    limit: async (key) =>
-      (await binding.limit({ key })).success ? { ok: true } : { ok: false, retryAfterSeconds: periodSeconds },
+    async limit(key, server) {
+      // Workers with the same namespace_id count together.
+      const { success } = await binding.limit({ key: server === undefined ? key : `${server}:${key}` })
+      return success ? { ok: true } : { ok: false, retryAfterSeconds: periodSeconds }
+    },
   }
 }
 

@@ -6,7 +6,9 @@ import { type DueTask, fairPageOf } from '../src/tasks/fair-page.ts'
 import type { StoredTask, TaskStore } from '../src/tasks/store.ts'
 import { checkTask, isExpired, isTaskId } from '../src/tasks/stored.ts'
 import { requireClient } from './_bus/client.ts'
+import { createOwnedName } from './_bus/owned-name.ts'
 import type { DynamoClient, DynamoValue, KeptItem } from './_dynamodb/client.ts'
+import { hash, LINES, lineOf } from './_dynamodb/lines.ts'
 import { listOf } from './_dynamodb/list.ts'
 import { createSlots } from './_dynamodb/slots.ts'
 import { openTable, type Table } from './_dynamodb/table.ts'
@@ -21,7 +23,7 @@ export { dynamoTaskTable } from './_dynamodb/table.ts'
 /** Options of `dynamoTaskStore`. */
 export interface DynamoTaskStoreOptions extends Pick<OutageOptions, 'timeoutMs'> {
   readonly table: string
-  /** Prefix of the keys, if several servers share one table. Default `mayfly`. */
+  /** Prefix of the keys. Default: the name of the server and its stage, such as `mayfly_shop`. */
   readonly prefix?: string
 }
 
@@ -29,12 +31,6 @@ const OPTIONS: NamesOf<DynamoTaskStoreOptions> = { table: 'string', prefix: 'str
 
 /** Maximum bytes of one task: an item has at most 409 600, including the names of its attributes. */
 const MAX_STATE_BYTES = 400_000
-
-/**
- * Partitions of the index for a server's due tasks, each with up to 1000 writes per second. All tasks of an owner are in one, so that an
- * owner with many of them delays few others. Fixed, since other partitions would not be read.
- */
-const LINES = 16
 
 /** Due tasks of each partition that are counted. */
 const MAX_COUNTED = 100
@@ -52,9 +48,9 @@ const SHARDS = 4
 export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOptions): TaskStore {
   requireClient('dynamoTaskStore', client, '@aws-sdk/client-dynamodb')
   requireOptions('dynamoTaskStore', options, OPTIONS)
-  const { prefix = 'mayfly' } = options
+  const prefix = createOwnedName('dynamoTaskStore', 'prefix', options.prefix)
   const ask = createStoreAsk(options, 'DynamoDB')
-  const table = openTable(client, options.table, prefix, ask)
+  const table = openTable(client, options.table, prefix.get, ask)
   // DynamoDB has no clock that an expression could use, but its client compares the time of each answer: it notes 5 minutes and more.
   const clock = createMeasuredClock(async () => {
     await table.get('clock')
@@ -73,7 +69,13 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
     const writer = crypto.randomUUID()
     const values = { ':now': { N: String(clock.now()) }, ...more }
     const allNames = { '#expiresAt': 'expiresAt', ...names }
-    const before = await table.put(keyOf(task.id), toItem(task, prefix, writer), condition, allNames, values)
+    const before = await table.put(
+      keyOf(task.id),
+      toItem(task, prefix.get(), writer),
+      condition,
+      allNames,
+      values,
+    )
     if (before !== false) return toSlot(before)
     const kept = await table.get(keyOf(task.id))
     return kept?.writer?.S === writer ? UNKNOWN : false
@@ -105,6 +107,7 @@ export function dynamoTaskStore(client: DynamoClient, options: DynamoTaskStoreOp
 
   const store: TaskStore = {
     maxStateBytes: MAX_STATE_BYTES,
+    attach: prefix.attach,
     clockOffsetMs: clock.offsetMs,
     async create(task, maxOpen) {
       checkTask(task, MAX_STATE_BYTES)
@@ -198,14 +201,6 @@ function toTask(
 
 function toSlot({ isOpen, expiresAt }: KeptItem): Slot {
   return { isOpen: isOpen?.BOOL === true, expiresAt: expiresAt?.N === undefined ? null : Number(expiresAt.N) }
-}
-
-function lineOf(server: string, line: number): string {
-  return `due#${server.length}:${server}#${line}`
-}
-
-function hash(text: string): number {
-  return [...text].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 7)
 }
 
 async function readLine(table: Table, line: string, now: number, limit: number): Promise<DueTask[]> {

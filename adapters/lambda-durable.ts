@@ -98,12 +98,12 @@ export function durableRunner(client: DurableInvoker, options: DurableRunnerOpti
   }
   return {
     attach: attached.attach,
-    wake: (id, at) => send({ id, at }),
+    wake: (id, at) => send(attached.toWake(id, at)),
     async handler(event, context) {
       const wake = toTaskWake(event)
       if (wake === undefined)
         throw new TypeError('This function runs tasks, and only its runner starts its executions.')
-      const tasks = attached.tasks()
+      attached.tasks()
       for (let n = 1; ; n++) {
         // In a step, since each replay must take the same path.
         const seconds = await context.step(`seconds left ${n}`, async () =>
@@ -116,7 +116,7 @@ export function durableRunner(client: DurableInvoker, options: DurableRunnerOpti
         const { waitUntil, settled } = createBackground()
         const deadline = Date.now() + context.lambdaContext.getRemainingTimeInMillis() - END_MARGIN_MS
         const platform = { env, deadline, waitUntil }
-        const isDone = await deliver(wake, { tasks, attempt, platform, send })
+        const isDone = await deliver(wake, { attached, attempt, platform, send })
         await settled(deadline)
         if (!isDone) throw new Error('The task is still due: its run could not start, or had no time left.')
         return true

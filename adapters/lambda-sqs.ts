@@ -105,7 +105,7 @@ export function sqsRunner(client: SqsClient, options: SqsRunnerOptions): SqsRunn
   }
   return {
     attach: attached.attach,
-    wake: (id, at) => send({ id, at }),
+    wake: (id, at) => send(attached.toWake(id, at)),
     handler: async (event, context) => {
       const Records = Array.isArray(event?.Records) ? event.Records : []
       const { waitUntil, settled } = createBackground()

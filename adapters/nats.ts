@@ -7,7 +7,8 @@ import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outa
 import type { Bus } from '../src/index.ts'
 import { requireClient } from './_bus/client.ts'
 import { outagesOf } from './_bus/outages.ts'
-import { createWireBus, type WireEvents } from './_bus/wire-bus.ts'
+import { createOwnedName } from './_bus/owned-name.ts'
+import { createWireBus, type Wire, type WireEvents } from './_bus/wire-bus.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
 
@@ -27,7 +28,7 @@ export interface NatsClient {
 export interface NatsBusOptions extends OutageOptions {
   /** `await connect({ servers, maxReconnectAttempts: -1 })`: by default the library gives up after ten attempts. */
   readonly client: NatsClient
-  /** Prefix of the subject, if several servers share one NATS. Default `mayfly`. */
+  /** Prefix of the subject. Default: the name of the server and its stage, such as `mayfly_shop`. */
   readonly prefix?: string
 }
 
@@ -44,17 +45,19 @@ const STATUS_TURNS = 12
  */
 export function natsBus(options: NatsBusOptions): Bus {
   requireOptions('natsBus', options, OPTIONS)
-  const { client, prefix = 'mayfly' } = options
+  const { client, prefix } = options
   requireClient('natsBus', client, '@nats-io/transport-node')
-  if (!/^[^\s*>]+$/.test(prefix) || /^\.|\.$|\.\./.test(prefix))
+  if (prefix !== undefined && (!/^[^\s*>]+$/.test(prefix) || /^\.|\.$|\.\./.test(prefix)))
     throw new TypeError(
       '"prefix" of natsBus must be a part of a subject: no spaces, "*" or ">", and no empty part.',
     )
-  const subject = `${prefix}.changes`
   const report = toReport(options, 'NATS')
-  const connection = watchStatus(client, subject)
-  return createWireBus(
-    {
+  let subject = ''
+  // From the start, since it tells of losses only as they happen.
+  const connection = watchStatus(client, () => subject)
+  const open = (base: string): Wire => {
+    subject = `${base}.changes`
+    return {
       async send(text) {
         // The library would buffer published events without a limit.
         if (connection.lost !== undefined) throw connection.lost
@@ -85,9 +88,16 @@ export function natsBus(options: NatsBusOptions): Bus {
           unsubscribe()
         }
       },
-    },
-    { ...options, name: 'NATS', report, outages: outagesOf(client, report) },
-  )
+    }
+  }
+  const channel = createOwnedName('natsBus', 'prefix', prefix)
+  return createWireBus(open, {
+    ...options,
+    name: 'NATS',
+    report,
+    outages: outagesOf(client, report),
+    channel,
+  })
 }
 
 function begin(
@@ -116,7 +126,7 @@ interface Watched {
 }
 
 /** Follows the state of the connection, which resubscribes by itself. */
-function watchStatus(client: NatsClient, subject: string): Watched {
+function watchStatus(client: NatsClient, subject: () => string): Watched {
   const closed = (): Error =>
     new Error('The connection to NATS is closed: pass maxReconnectAttempts: -1 to connect.')
   let lost = client.isClosed() ? closed() : undefined
@@ -129,7 +139,7 @@ function watchStatus(client: NatsClient, subject: string): Watched {
   }
   const follow = async (): Promise<void> => {
     for await (const { type, error } of client.status()) {
-      if (isRefusal(error, subject)) {
+      if (isRefusal(error, subject())) {
         refusals++
         refused = error
       }

@@ -9,7 +9,8 @@ import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../src/events/outa
 import type { Bus } from '../src/index.ts'
 import { requireClient } from './_bus/client.ts'
 import { outagesOf, watchConnection } from './_bus/outages.ts'
-import { createWireBus } from './_bus/wire-bus.ts'
+import { createOwnedName } from './_bus/owned-name.ts'
+import { createWireBus, type Wire } from './_bus/wire-bus.ts'
 import { createJoiner, toPayloads } from './_postgres/chunks.ts'
 import { refuseTypeFetch } from './_postgres/fetch-types.ts'
 import { type PgPool, type PostgresSql, receiveWithPool, receiveWithSql } from './_postgres/receive.ts'
@@ -22,7 +23,7 @@ export {
   postgresKeyStore,
 } from './_postgres/key-store.ts'
 export type { PgConnection, PgPool, PostgresSql } from './_postgres/receive.ts'
-export { postgresTaskSchema } from './_postgres/task-schema.ts'
+export { type PostgresTaskOwner, postgresTaskSchema } from './_postgres/task-schema.ts'
 export {
   type PostgresClient,
   type PostgresTaskStore,
@@ -37,7 +38,7 @@ export interface PostgresBusOptions extends OutageOptions {
    * transaction mode, such as PgBouncer, cannot listen: connect to Postgres itself.
    */
   readonly client: PostgresSql | PgPool
-  /** Prefix of the channel, if several servers share one database. Default `mayfly`. */
+  /** Prefix of the channel. Default: the name of the server and its stage, such as `mayfly_shop`. */
   readonly prefix?: string
 }
 
@@ -63,10 +64,9 @@ const NOTIFY = 'SELECT pg_notify($1, payload) FROM json_array_elements_text($2::
  */
 export function postgresBus(options: PostgresBusOptions): Bus {
   requireOptions('postgresBus', options, OPTIONS)
-  const { client, prefix = 'mayfly' } = options
+  const { client, prefix = '' } = options
   requireClient('postgresBus', client, 'pg or postgres')
-  const channel = `${prefix}_changes`
-  if (new TextEncoder().encode(channel).length > MAX_CHANNEL_BYTES || channel.includes('"'))
+  if (new TextEncoder().encode(toChannel(prefix)).length > MAX_CHANNEL_BYTES || prefix.includes('"'))
     throw new TypeError(
       `"prefix" of postgresBus must be at most ${MAX_CHANNEL_BYTES - 8} bytes, without quotes.`,
     )
@@ -76,16 +76,23 @@ export function postgresBus(options: PostgresBusOptions): Bus {
   const isSql = 'listen' in client
   // A pool emits the errors of its idle connections.
   if (!isSql) watchConnection(client, outages)
-  const receive = isSql ? receiveWithSql(client, channel) : receiveWithPool(client, channel)
-  const query = (payloads: string): PromiseLike<unknown> =>
-    isSql ? client.unsafe(NOTIFY, [channel, payloads]) : client.query(NOTIFY, [channel, payloads])
-  return createWireBus(
-    {
+  const open = (base: string): Wire => {
+    const channel = toChannel(base)
+    const receive = isSql ? receiveWithSql(client, channel) : receiveWithPool(client, channel)
+    const query = (payloads: string): PromiseLike<unknown> =>
+      isSql ? client.unsafe(NOTIFY, [channel, payloads]) : client.query(NOTIFY, [channel, payloads])
+    return {
       send: createSender(query, options.timeoutMs ?? FIRST_MS),
       receive: (events) => receive({ ...events, onText: createJoiner(events.onText) }),
-    },
-    { ...options, name: 'Postgres', report, outages, firstMs: options.timeoutMs ?? FIRST_MS },
-  )
+    }
+  }
+  const channel = createOwnedName('postgresBus', 'prefix', options.prefix)
+  const firstMs = options.timeoutMs ?? FIRST_MS
+  return createWireBus(open, { ...options, name: 'Postgres', report, outages, channel, firstMs })
+}
+
+function toChannel(prefix: string): string {
+  return `${prefix}_changes`
 }
 
 /**

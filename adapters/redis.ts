@@ -13,6 +13,7 @@ import { createSubscriptions, type Subscriptions } from '../src/subscriptions.ts
 import { type Ask, createAsk } from './_bus/ask.ts'
 import { requireClient } from './_bus/client.ts'
 import { type Outages, outagesOf, watchConnection } from './_bus/outages.ts'
+import { createOwnedName } from './_bus/owned-name.ts'
 import { createWireBus, type Wire } from './_bus/wire-bus.ts'
 import { type Channels, channelsFor, type RedisSubscriber } from './_redis/channels.ts'
 import { createRedisStore, type RedisStoreClient } from './_redis/subscription-store.ts'
@@ -44,7 +45,7 @@ export interface RedisPublisher {
 export interface RedisClients extends OutageOptions {
   readonly publisher: RedisPublisher
   readonly subscriber: RedisSubscriber
-  /** Prefix of the channels, if several servers share one Redis. Default `mayfly`. */
+  /** Prefix of the channels. Default: the name of the server and its stage, such as `mayfly_shop`; `mayfly` for a rendezvous. */
   readonly prefix?: string
 }
 
@@ -77,7 +78,7 @@ export interface RedisRateLimiterOptions extends OutageOptions {
   readonly calls: number
   /** The window in milliseconds. */
   readonly windowMs: number
-  /** Prefix of the keys. Default `mayfly`. */
+  /** Prefix of the keys. Default: the name of the server and its stage, such as `mayfly_shop`. */
   readonly prefix?: string
 }
 
@@ -103,16 +104,16 @@ return count`
  */
 export function redisRateLimiter(options: RedisRateLimiterOptions): RateLimiter {
   requireOptions('redisRateLimiter', options, RATE_OPTIONS, 'calls', 'windowMs')
-  const { client, calls, windowMs, prefix = 'mayfly' } = options
+  const { client, calls, windowMs, prefix } = options
   requireClient('redisRateLimiter', client, 'ioredis or redis')
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
   const ask = createAsk(options, 'Redis')
   const expiry = String(Math.ceil(windowMs))
   return {
-    async limit(key) {
+    async limit(key, server = 'mayfly') {
       const now = Date.now()
       const window = Math.floor(now / windowMs)
-      const name = `${prefix}:rate:${window}:${key}`
+      const name = `${prefix ?? server}:rate:${window}:${key}`
       const count = await ask(() =>
         'sSubscribe' in client
           ? client.eval(COUNT, { keys: [name], arguments: [expiry] })
@@ -160,28 +161,31 @@ export function redisRendezvous(clients: RedisClients): Rendezvous {
  */
 export function redisBus(clients: RedisClients): Bus {
   requireOptions('redisBus', clients, CLIENTS)
-  const { publisher, subscriber, prefix = 'mayfly' } = clients
+  const { publisher, subscriber, prefix } = clients
   if (publisher === undefined || subscriber === undefined)
     throw new TypeError(
       'redisBus needs two connected clients, "publisher" and "subscriber": a subscribing client cannot do anything else.',
     )
   const { channels, report, outages } = connect(clients)
-  const channel = `${prefix}:changes`
-  const wire: Wire = {
-    send: (text) => publisher.publish(channel, text),
-    receive({ onText, onReady, onLost }) {
-      channels.add(channel, onText, onReady).then(onReady, onLost)
-      return () => channels.remove(channel, onText)
-    },
+  const open = (base: string): Wire => {
+    const channel = `${base}:changes`
+    return {
+      send: (text) => publisher.publish(channel, text),
+      receive({ onText, onReady, onLost }) {
+        channels.add(channel, onText, onReady).then(onReady, onLost)
+        return () => channels.remove(channel, onText)
+      },
+    }
   }
-  return createWireBus(wire, { ...clients, name: 'Redis', report, outages })
+  const channel = createOwnedName('redisBus', 'prefix', prefix)
+  return createWireBus(open, { ...clients, name: 'Redis', report, outages, channel })
 }
 
 /** Options of `redisSubscriptions`. */
 export interface RedisSubscriptionsOptions extends OutageOptions, SubscriptionStoreOptions {
   /** Not the subscribing client, which cannot send other commands. */
   readonly client: RedisStoreClient
-  /** Prefix of the keys, if several servers share one Redis. Default `mayfly`. */
+  /** Prefix of the keys. Default: the name of the server and its stage, such as `mayfly_shop`. */
   readonly prefix?: string
 }
 
@@ -201,10 +205,11 @@ const SUBSCRIPTIONS: Names<RedisSubscriptionsOptions> = {
  */
 export function redisSubscriptions(options: RedisSubscriptionsOptions): Subscriptions {
   requireOptions('redisSubscriptions', options, SUBSCRIPTIONS)
-  const { client, prefix = 'mayfly' } = options
+  const { client, prefix } = options
   requireClient('redisSubscriptions', client, 'ioredis or redis')
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
-  return createSubscriptions(createRedisStore(client, prefix, createAsk(options, 'Redis'), options))
+  const name = createOwnedName('redisSubscriptions', 'prefix', prefix)
+  return createSubscriptions(createRedisStore(client, name, createAsk(options, 'Redis'), options))
 }
 
 interface Connection {

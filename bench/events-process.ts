@@ -13,13 +13,15 @@ import { createClient } from 'redis'
 const BUSES: { readonly [name: string]: (url: string) => Bus | Promise<Bus> } = {
   'Redis (redis)': async (url) => {
     const publisher = await createClient({ url }).connect()
-    return redisBus({ publisher, subscriber: await publisher.duplicate().connect() })
+    return redisBus({ prefix: 'bench', publisher, subscriber: await publisher.duplicate().connect() })
   },
-  'Redis (ioredis)': (url) => redisBus({ publisher: new Redis(url), subscriber: new Redis(url) }),
+  'Redis (ioredis)': (url) =>
+    redisBus({ prefix: 'bench', publisher: new Redis(url), subscriber: new Redis(url) }),
   'Postgres (postgres)': (url) =>
-    postgresBus({ client: postgres(url, { onnotice: () => {}, fetch_types: false }) }),
-  'Postgres (pg)': (url) => postgresBus({ client: new Pool({ connectionString: url }) }),
-  NATS: async (url) => natsBus({ client: await connect({ servers: url, maxReconnectAttempts: -1 }) }),
+    postgresBus({ prefix: 'bench', client: postgres(url, { onnotice: () => {}, fetch_types: false }) }),
+  'Postgres (pg)': (url) => postgresBus({ prefix: 'bench', client: new Pool({ connectionString: url }) }),
+  NATS: async (url) =>
+    natsBus({ prefix: 'bench', client: await connect({ servers: url, maxReconnectAttempts: -1 }) }),
 }
 
 const [name, url] = process.argv.slice(2) as [string, string]

@@ -7,6 +7,7 @@ import { Pool } from 'pg'
 import { createJob, LEASE_MS, SERVER } from './tasks-poison.ts'
 
 const store = postgresTaskStore(new Pool({ connectionString: process.argv[2]!, max: 20 }), {
+  table: 'mayfly_tasks',
   onError: () => {},
 })
 const tasks = createTasks({ store, runner: pollingRunner({ everyMs: 500 }), leaseMs: LEASE_MS })

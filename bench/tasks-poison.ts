@@ -66,7 +66,7 @@ interface Poisoned {
 async function run(count: number, hasPoison: boolean): Promise<Poisoned> {
   const database = await startPostgresServer()
   const pool = new Pool({ connectionString: database.url, max: 20 }).on('error', () => {})
-  const store = postgresTaskStore(pool, { onError: () => {}, timeoutMs: 60_000 })
+  const store = postgresTaskStore(pool, { table: 'mayfly_tasks', onError: () => {}, timeoutMs: 60_000 })
   await store.migrate()
   // It answers clients, and runs nothing.
   const server = new MCPServer({

@@ -60,7 +60,7 @@ function heapMb(): number {
 async function measureMany(): Promise<void> {
   const database = await startPostgresServer()
   const pool = new Pool({ connectionString: database.url, max: 20 }).on('error', () => {})
-  const store = postgresTaskStore(pool, { onError: () => {}, timeoutMs: 60_000 })
+  const store = postgresTaskStore(pool, { table: 'mayfly_tasks', onError: () => {}, timeoutMs: 60_000 })
   await store.migrate()
   let done = 0
   const job = createTool({

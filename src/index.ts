@@ -79,6 +79,7 @@ export {
   type TemplateResourceConfig,
 } from './definition/resource.ts'
 export type { InferInput, InferOutput, JsonSchema, RawShape, Schema } from './definition/schema.ts'
+export type { StoreOwner } from './definition/store-owner.ts'
 export type {
   AnyTool,
   RegisterToolConfig,

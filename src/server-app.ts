@@ -1,5 +1,6 @@
 /** The app of a server: its engine behind the guards of HTTP. */
 import type { MCPServerConfig } from './config.ts'
+import type { StoreOwner } from './definition/store-owner.ts'
 import type { Feed } from './events/feed.ts'
 import { type App, createApp } from './http/app.ts'
 import { toAppOptions, toCallLimits } from './http/hosting.ts'
@@ -14,6 +15,7 @@ export function createServerApp(
   config: MCPServerConfig & { readonly id: string },
   options: RequestOptions,
   feed: Feed,
+  owner: StoreOwner,
 ): App {
   const { name, subscriptions, telemetry, setup } = config
   const { definition, reportError } = options
@@ -35,6 +37,7 @@ export function createServerApp(
     {
       ...toAppOptions(config, reportError, definition.hasScopes || setup !== undefined),
       name,
+      owner,
       hasSessionStreams: subscriptions !== undefined,
     },
   )

@@ -17,6 +17,7 @@ import { warn } from './definition/json-line.ts'
 import { type AnyPrompt, checkPrompt } from './definition/prompt.ts'
 import { checkResource, type ResourceConfig } from './definition/resource.ts'
 import type { Schema } from './definition/schema.ts'
+import { createStoreOwner, type StoreOwner } from './definition/store-owner.ts'
 import {
   type AnyTool,
   type RegisterToolConfig,
@@ -58,6 +59,8 @@ export class MCPServer<Context extends McpContext = McpContext> {
   readonly resources: NotifiableLists['resources']
   readonly #config: MCPServerConfig & { readonly id: string }
   readonly #reportError: ReportError
+  /** Names what it has in shared places. */
+  readonly #owner: StoreOwner
   readonly #tools: Map<string, AnyTool>
   readonly #resources: ResourceConfig[] = []
   readonly #prompts: (readonly [string, AnyPrompt])[] = []
@@ -77,6 +80,8 @@ export class MCPServer<Context extends McpContext = McpContext> {
     this.#tools = new Map(Object.entries(config.tools ?? {}))
     // Without a configured bus, changes still reach the sessions of this process.
     const bus = config.bus || createMemoryBus()
+    this.#owner = createStoreOwner(config.id)
+    for (const shared of [bus, config.subscriptions]) shared?.attach?.(this.#owner)
     this.#feed = createFeed(bus, (error) => this.#reportError(error, { bus: true }))
     this.id = config.id
     this.name = config.name
@@ -106,6 +111,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   /** Serves one request with all platform data from an adapter. Never rejects. */
   handle(request: Request, platform: RequestPlatform): Promise<Response> {
     try {
+      this.#owner.see(platform.env)
       return this.#hosted().serve(request, platform)
     } catch (error) {
       // The definition cannot be compiled.
@@ -226,7 +232,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
 
   #addTasks(tasks: TaskSupport): void {
     const { telemetry } = this.#config
-    tasks.attach({ id: this.id, options: () => this.#requestOptions(), telemetry })
+    tasks.attach({ owner: this.#owner, options: () => this.#requestOptions(), telemetry })
     for (const [name, tool] of Object.entries(tasks.tools(this.#tools.values()))) {
       if (!this.#tools.has(name)) this.#tools.set(name, tool)
     }
@@ -255,7 +261,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   }
 
   #hosted(): App {
-    this.#app ??= createServerApp(this.#config, this.#requestOptions(), this.#feed)
+    this.#app ??= createServerApp(this.#config, this.#requestOptions(), this.#feed, this.#owner)
     return this.#app
   }
 

@@ -17,6 +17,7 @@ export type {
   DueOptions,
   DueStats,
   ListOptions,
+  RunnerOwner,
   StoredTask,
   StoredTaskPage,
   TaskRunner,

@@ -16,6 +16,7 @@ import {
 import type { OutageOptions, Report } from '../../src/events/outage.ts'
 import { type Ask, createAsk } from './ask.ts'
 import type { Outages } from './outages.ts'
+import type { OwnedName } from './owned-name.ts'
 
 export interface Wire {
   /** Sends a string to every process. Rejects or never settles while disconnected. */
@@ -37,6 +38,8 @@ export interface WireBusOptions extends OutageOptions {
   readonly name: string
   readonly report: Report
   readonly outages: Outages
+  /** Of its channel. */
+  readonly channel: OwnedName
   /** The limit for the first contact, for a client that connects with it. Default `timeoutMs`. */
   readonly firstMs?: number
 }
@@ -44,14 +47,22 @@ export interface WireBusOptions extends OutageOptions {
 /** Maximum characters of a message that is read: a transport may send each byte as an escape of six characters. */
 const MAX_CHARACTERS = MAX_EVENT_BYTES * 6
 
-export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
-  const { name, report, outages, timeoutMs = 2000, firstMs = timeoutMs } = options
+/** @param open Called with the name of the channel, which is known when the bus is first used. */
+export function createWireBus(open: (channel: string) => Wire, options: WireBusOptions): Bus {
+  const { name, report, outages, channel, timeoutMs = 2000, firstMs = timeoutMs } = options
   const ask: Ask = createAsk(options, name, firstMs === undefined ? {} : { firstMs })
   const listeners = new Set<(event: ChangeEvent) => void>()
   const onText = createReader((event) => deliver(event, listeners), name, report)
   let receiver: Receiver | undefined
+  let opened: Wire | undefined
+  const toWire = (): Wire => {
+    opened ??= open(channel.get())
+    return opened
+  }
   return {
+    attach: channel.attach,
     async publish(event) {
+      const wire = toWire()
       const text = checkEventSize(event)
       const startedAt = Date.now()
       try {
@@ -64,6 +75,7 @@ export function createWireBus(wire: Wire, options: WireBusOptions): Bus {
       if (receiver === undefined) outages.end('receive')
     },
     async subscribe(listener) {
+      const wire = toWire()
       const remove = add(listener, listeners)
       const leave = (): void => {
         remove()

@@ -39,9 +39,15 @@ export function dynamoKeyStore(client: DynamoClient, options: DynamoKeyStoreOpti
   requireOptions('dynamoKeyStore', options, OPTIONS, 'table')
   const { prefix = 'mayfly' } = options
   const ask = createStoreAsk(options, 'DynamoDB')
-  const table = openTable(client, options.table, prefix, ask, (name) => {
-    return `The DynamoDB table "${name}" of the API keys is missing: create it with dynamoKeyTable().`
-  })
+  const table = openTable(
+    client,
+    options.table,
+    () => prefix,
+    ask,
+    (name) => {
+      return `The DynamoDB table "${name}" of the API keys is missing: create it with dynamoKeyTable().`
+    },
+  )
   const exists = { '#pk': 'pk' }
   return {
     async create(key) {

@@ -77,15 +77,15 @@ export function dynamoTaskTable(table: string) {
 const missingTasks = (name: string): string =>
   `The DynamoDB table "${name}" of the tasks, or its index "${DUE_INDEX}", is missing: create it with dynamoTaskTable().`
 
-/** @param prefix The prefix of every key. @param missing What to say if there is no such table. */
+/** @param prefix The prefix of every key, which may be known only when the table is used. @param missing What to say if there is no such table. */
 export function openTable(
   client: DynamoClient,
   TableName: string,
-  prefix: string,
+  prefix: () => string,
   askClient: Ask,
   missing = missingTasks,
 ): Table {
-  const keyOf = (key: string): Values => ({ pk: { S: `${prefix}#${key}` } })
+  const keyOf = (key: string): Values => ({ pk: { S: `${prefix()}#${key}` } })
   const ask: Ask = async (command) => {
     try {
       return await askClient(command)
@@ -158,14 +158,14 @@ export function openTable(
           KeyConditionExpression: '#shard = :shard AND #dueAt <= :now',
           FilterExpression: 'attribute_not_exists(#expiresAt) OR #expiresAt > :now',
           ExpressionAttributeNames: { '#shard': 'dueShard', '#dueAt': 'dueAt', '#expiresAt': 'expiresAt' },
-          ExpressionAttributeValues: { ':shard': { S: `${prefix}#${shard}` }, ':now': { N: String(now) } },
+          ExpressionAttributeValues: { ':shard': { S: `${prefix()}#${shard}` }, ':now': { N: String(now) } },
           Limit: limit,
           // From the previous page, unchanged.
           ...(start !== undefined && { ExclusiveStartKey: start as Record<string, never> }),
         }),
       )
       const items = Items.map(({ pk, dueAt }) => ({
-        key: pk!.S!.slice(prefix.length + 1),
+        key: pk!.S!.slice(prefix().length + 1),
         dueAt: Number(dueAt!.N),
       }))
       return { items, ...(LastEvaluatedKey !== undefined && { next: LastEvaluatedKey }) }
@@ -179,12 +179,12 @@ export function openTable(
             ConsistentRead: true,
             FilterExpression: `begins_with(#pk, :begin) AND ${filter}`,
             ExpressionAttributeNames: { '#pk': 'pk', ...names },
-            ExpressionAttributeValues: { ':begin': { S: `${prefix}#${begin}` }, ...values },
+            ExpressionAttributeValues: { ':begin': { S: `${prefix()}#${begin}` }, ...values },
             Limit: limit,
             ...(after !== undefined && { ExclusiveStartKey: { pk: { S: after } } }),
           }),
         )
-        const items = Items.map((item) => [item.pk!.S!.slice(prefix.length + 1), item] as const)
+        const items = Items.map((item) => [item.pk!.S!.slice(prefix().length + 1), item] as const)
         const next = LastEvaluatedKey?.pk?.S
         return { items, ...(next !== undefined && { next }) }
       }),

@@ -1,4 +1,36 @@
 /** The table of a task store, and the function that limits an owner's open tasks. */
+import { serverName } from '../../src/definition/server-name.ts'
+import { type Names, requireOptions } from '../../src/definition/unknown-option.ts'
+
+/** A schema of its own, since some platforms serve all tables of `public` to anyone with a public key. */
+const SCHEMA = 'mayfly'
+
+/** A server and its stage, which name its table. */
+export interface PostgresTaskOwner {
+  /** The server's `id`. */
+  readonly server: string
+  /** As `MAYFLY_STAGE`. Default: none, which is production. */
+  readonly stage?: string
+}
+
+const OWNER: Names<PostgresTaskOwner> = { server: 'string', stage: 'string' }
+
+/** The default table of a server, from its name: `mayfly.shop_tasks` from `mayfly_shop`. */
+export function toTaskTable(name: string): string {
+  const own = name.slice(`${SCHEMA}_`.length)
+  // A digit at the start would need quotes.
+  return `${SCHEMA}.${/^\d/.test(own) ? '_' : ''}${own}_tasks`
+}
+
+/** @throws TypeError for an invalid name, or neither a name nor a server. */
+export function toTable(of: string | PostgresTaskOwner, where: string): string {
+  if (typeof of === 'string') {
+    checkTable(of)
+    return of
+  }
+  requireOptions(where, of, OWNER, 'server')
+  return toTaskTable(serverName(of.server, of.stage))
+}
 
 /** Postgres truncates longer names; the names of the indexes and of the function are up to seven characters longer than the table's. */
 const TABLE = /^(?:[a-z_][a-z0-9_]{0,49}\.)?[a-z_][a-z0-9_]{0,49}$/
@@ -15,11 +47,16 @@ export function checkTable(table: string, kind = 'task'): void {
  * The SQL that creates the table of `postgresTaskStore`, for your own migrations. Safe to run again. One table is enough, since the steps
  * of a task are in its state, which is replaced as a whole.
  *
- * @param table The store's option. Default `mayfly_tasks`.
+ * @param of The store's option `table`; or the server, `{ server: 'shop' }`, and its stage, as the store without that option.
  * @throws TypeError for an invalid name.
  */
-export function postgresTaskSchema(table = 'mayfly_tasks'): string {
-  checkTable(table)
+export function postgresTaskSchema(of: string | PostgresTaskOwner): string {
+  const table = toTable(of, 'postgresTaskSchema')
+  const schema = table.startsWith(`${SCHEMA}.`) ? `CREATE SCHEMA IF NOT EXISTS ${SCHEMA};\n` : ''
+  return schema + tableSchema(table)
+}
+
+function tableSchema(table: string): string {
   const name = table.split('.').at(-1)!
   return `CREATE TABLE IF NOT EXISTS ${table} (
   id text PRIMARY KEY,
@@ -76,8 +113,11 @@ $create$;
 
 /** The schema as one statement, since HTTP drivers only send single statements. Waits for other processes that do the same. */
 export function toMigration(table: string): string {
+  // Who may not create schemas may still create tables in one that exists.
+  const schema = `PERFORM pg_advisory_xact_lock(hashtext('${SCHEMA}'), 0);
+IF to_regnamespace('${SCHEMA}') IS NULL THEN CREATE SCHEMA IF NOT EXISTS ${SCHEMA}; END IF;\n`
   return `DO $migrate$ BEGIN
 PERFORM pg_advisory_xact_lock(hashtext('${table}'), 0);
 SET LOCAL client_min_messages = warning;
-${postgresTaskSchema(table)}END $migrate$`
+${table.startsWith(`${SCHEMA}.`) ? schema : ''}${tableSchema(table)}END $migrate$`
 }

@@ -4,6 +4,7 @@
  */
 
 import { memberOf } from '../../src/definition/error-text.ts'
+import { stageOf } from '../../src/definition/stage.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import { fairPage } from '../../src/tasks/fair-page.ts'
@@ -11,11 +12,13 @@ import type { TaskStore } from '../../src/tasks/store.ts'
 import { CursorError, checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
 import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
+import { createOwnedName, processVariables } from '../_bus/owned-name.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import { refuseTypeFetch } from './fetch-types.ts'
 import { type Row, toTask, toValues } from './task-row.ts'
-import { checkTable, toMigration } from './task-schema.ts'
+import { checkTable, type PostgresTaskOwner, toMigration, toTable, toTaskTable } from './task-schema.ts'
+import { createStatements, PURGED_AT_ONCE, SEEN_AT_ONCE } from './task-statements.ts'
 
 /**
  * `postgres(url, { fetch_types: false })` of the library `postgres`, a `Pool` of `pg`, `neon(url)` of `@neondatabase/serverless`, PGlite: anything with a function
@@ -27,7 +30,10 @@ export type PostgresClient =
 
 /** Options of `postgresTaskStore`. */
 export interface PostgresTaskStoreOptions extends OutageOptions {
-  /** Lower case letters, digits and `_`, optionally with a schema, such as `private.tasks`. Default `mayfly_tasks`. */
+  /**
+   * Lower case letters, digits and `_`, optionally with a schema, such as `private.tasks`. Default: of the server and its stage, such as
+   * `mayfly.shop_tasks`, in the schema `mayfly`.
+   */
   readonly table?: string
   /**
    * Calls `migrate` before the first operation, and again while that fails: the server starts although the database cannot be reached.
@@ -43,8 +49,15 @@ const OPTIONS: Names<PostgresTaskStoreOptions> = {
 }
 
 export interface PostgresTaskStore extends TaskStore {
-  /** Creates the table if it does not exist. Several processes may do so concurrently. Needs the right to create. */
-  migrate(): Promise<void>
+  /**
+   * Creates the table if it does not exist, and the schema `mayfly` for it. Several processes may do so concurrently. Needs the right to
+   * create.
+   *
+   * @param of The server, `{ server: 'shop' }`, before the store was given to `MCPServer`, and without the option `table`. Its stage is
+   * `MAYFLY_STAGE` of the process, unless it is given.
+   * @throws TypeError if it is not known whose table to create.
+   */
+  migrate(of?: PostgresTaskOwner): Promise<void>
   /** Deletes the rows of expired tasks, and resolves with their number. `due` does so about once a minute. */
   purge(): Promise<number>
 }
@@ -56,14 +69,6 @@ const MAX_STATE_BYTES = 1_000_000
 const MAX_COUNTED = 10_000
 
 const PURGE_EVERY_MS = 60_000
-
-/** Maximum rows that one statement deletes. */
-const PURGED_AT_ONCE = 1000
-
-/** Rows that one page of `list` looks at. */
-const SEEN_AT_ONCE = 1000
-
-const COLUMNS = 'id, owner, version, is_open, due_at, expires_at, state, server'
 
 /** Error codes for a missing table, function, schema or column. */
 const MISSING = new Set(['42P01', '42883', '3F000', '42703'])
@@ -86,10 +91,11 @@ export function postgresTaskStore(
 ): PostgresTaskStore {
   requireClient('postgresTaskStore', client, 'pg or postgres')
   refuseUnknown('postgresTaskStore', options, OPTIONS)
-  const { table = 'mayfly_tasks', createTable = false } = options
-  checkTable(table)
+  const { table, createTable = false } = options
+  if (table !== undefined) checkTable(table)
+  const name = createOwnedName('postgresTaskStore', 'table', table, toTaskTable)
   refuseTypeFetch(client, 'postgresTaskStore')
-  const sql = toStatements(table)
+  const sql = createStatements(name.get)
   // A pool emits the errors of its idle connections.
   const report = toReport(options, 'Postgres')
   watchConnection(client, outagesOf(client, report))
@@ -98,7 +104,7 @@ export function postgresTaskStore(
 
   let migrated: Promise<unknown> | undefined
   const migrateOnce = (): Promise<unknown> => {
-    migrated ??= run(toMigration(table)).catch((error: unknown) => {
+    migrated ??= run(toMigration(name.get())).catch((error: unknown) => {
       migrated = undefined
       throw error
     })
@@ -120,7 +126,7 @@ export function postgresTaskStore(
     } catch (error) {
       if (!MISSING.has(String(memberOf(error, 'code')))) throw error
       throw new Error(
-        `The task table "${table}" is missing, or of an older version: call migrate() of the store once, or run the SQL of postgresTaskSchema().`,
+        `The task table "${name.get()}" is missing, or of an older version: call migrate() of the store once, or run the SQL of postgresTaskSchema(…).`,
         { cause: error },
       )
     }
@@ -130,7 +136,7 @@ export function postgresTaskStore(
     purgedAt = performance.now()
     const now = clock.now()
     for (let deleted = 0; ; ) {
-      const { length } = await query(sql.purge, now)
+      const { length } = await query(sql().purge, now)
       deleted += length
       if (length < PURGED_AT_ONCE) return deleted
     }
@@ -139,33 +145,35 @@ export function postgresTaskStore(
     maxStateBytes: MAX_STATE_BYTES,
     purge,
     clockOffsetMs: clock.offsetMs,
-    async migrate() {
-      await run(toMigration(table))
+    attach: name.attach,
+    async migrate(of) {
+      const isNamed = of === undefined || table !== undefined
+      await run(toMigration(isNamed ? name.get() : toTable({ ...stageOfProcess(), ...of }, 'migrate')))
     },
     async create(task, maxOpen) {
       checkTask(task, MAX_STATE_BYTES)
       const limit = Math.min(maxOpen, Number.MAX_SAFE_INTEGER)
-      const [row] = await query(sql.create, ...toValues(task), limit, clock.now())
+      const [row] = await query(sql().create, ...toValues(task), limit, clock.now())
       const result = Number(row!.result)
       if (result < 0) throw createDuplicateError()
       return result === 1
     },
     async read(id) {
       if (!isTaskId(id)) return undefined
-      const [row] = await query(sql.read, id, clock.now())
+      const [row] = await query(sql().read, id, clock.now())
       return row && toTask(row)
     },
     async replace(task) {
       checkTask(task, MAX_STATE_BYTES)
-      const { length } = await query(sql.replace, ...toValues(task), clock.now())
+      const { length } = await query(sql().replace, ...toValues(task), clock.now())
       return length === 1
     },
     async due(now, limit, { server, perOwner = limit } = {}) {
       const ids = await fairPage(limit, perOwner, async (without) => {
         const rows =
           server === undefined
-            ? await query(sql.due, now, limit)
-            : await query(sql.dueOf, now, limit, server, JSON.stringify(without))
+            ? await query(sql().due, now, limit)
+            : await query(sql().dueOf, now, limit, server, JSON.stringify(without))
         return rows.map(({ id, owner, due_at }) => ({
           id: String(id),
           owner: String(owner),
@@ -177,12 +185,12 @@ export function postgresTaskStore(
       return ids
     },
     async stats(now, { server }) {
-      const [row] = await query(sql.stats, now, MAX_COUNTED, server)
+      const [row] = await query(sql().stats, now, MAX_COUNTED, server)
       return { due: Number(row!.due), oldestDueAt: row!.oldest === null ? null : Number(row!.oldest) }
     },
     async list({ server = null, after = '', limit }) {
       if (after !== '' && !isTaskId(after)) throw new CursorError()
-      const rows = await query(sql.list, server, after, limit, clock.now())
+      const rows = await query(sql().list, server, after, limit, clock.now())
       // Without tasks it is one row, with only what was seen.
       const tasks = rows.filter(({ id }) => id !== null).map(toTask)
       const { last_seen, seen } = rows[0]!
@@ -193,35 +201,7 @@ export function postgresTaskStore(
   }
 }
 
-function toStatements(table: string) {
-  const unexpired = (now: string): string => `(expires_at IS NULL OR expires_at > ${now}::text::bigint)`
-  const dueOf = (whose: string, more = ''): string =>
-    `SELECT id, owner, due_at FROM ${table} WHERE ${whose} AND is_open AND due_at <= $1::text::bigint AND ${unexpired('$1')}
-${more} ORDER BY due_at LIMIT $2::text::bigint`
-  const bothParts = (more?: string): string =>
-    `(${dueOf('server = $3::text', more)}) UNION ALL (${dueOf('server IS NULL', more)})`
-  const values = `$1::text, $2::text, $3::text::bigint, $4::text::boolean, $5::text::bigint, $6::text::bigint, $7::text, $8::text`
-  return {
-    create: `SELECT ${table}_create(${values}, $9::text::bigint, $10::text::bigint) AS result`,
-    read: `SELECT ${COLUMNS} FROM ${table} WHERE id = $1::text AND ${unexpired('$2')}`,
-    replace: `UPDATE ${table} SET (id, owner, version, is_open, due_at, expires_at, state, server) = (${values})
-WHERE id = $1::text AND version = $3::text::bigint - 1 AND ${unexpired('$9')} RETURNING id`,
-    // Without locks, which would end with the statement. If two processes run one task, the version stops one of them.
-    due: `SELECT id, owner, due_at FROM ${table} WHERE is_open AND due_at <= $1::text::bigint AND ${unexpired('$1')}
-ORDER BY due_at LIMIT $2::text::bigint`,
-    // Both parts are read in the order of the index.
-    dueOf: `${bothParts('AND owner NOT IN (SELECT json_array_elements_text($4::text::json))')} ORDER BY due_at LIMIT $2::text::bigint`,
-    stats: `SELECT count(*)::text AS due, min(due_at)::text AS oldest FROM (${bothParts()}) AS due_tasks`,
-    // Of many tasks of other servers, a page looks at a bounded number.
-    list: `WITH seen AS (
-  SELECT id, ($1::text IS NULL OR server IS NULL OR server = $1::text) AND ${unexpired('$4')} AS is_own
-  FROM ${table} WHERE id > $2::text ORDER BY id LIMIT ${SEEN_AT_ONCE}
-), own AS (SELECT id AS own_id FROM seen WHERE is_own ORDER BY id LIMIT $3::text::bigint)
-SELECT ${COLUMNS}, last_seen, seen FROM (SELECT max(id) AS last_seen, count(*)::text AS seen FROM seen) AS total
-LEFT JOIN (own JOIN ${table} ON id = own_id) ON true ORDER BY id`,
-    // Concurrent deletions take different rows.
-    purge: `DELETE FROM ${table} WHERE id = ANY(ARRAY(
-  SELECT id FROM ${table} WHERE expires_at <= $1::text::bigint LIMIT ${PURGED_AT_ONCE} FOR UPDATE SKIP LOCKED
-)) RETURNING id`,
-  }
+function stageOfProcess(): { readonly stage?: string } {
+  const stage = stageOf(processVariables())
+  return stage === undefined ? {} : { stage }
 }

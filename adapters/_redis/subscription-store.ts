@@ -7,6 +7,7 @@ import {
   type SubscriptionStoreOptions,
 } from '../../src/events/subscription-store.ts'
 import type { Ask } from '../_bus/ask.ts'
+import type { OwnedName } from '../_bus/owned-name.ts'
 
 /** The used members of a client for storing, from either library. */
 export type RedisStoreClient = NodeRedisStoreClient | IoRedisStoreClient
@@ -94,7 +95,7 @@ return gone`
 
 export function createRedisStore(
   client: RedisStoreClient,
-  prefix: string,
+  prefix: OwnedName,
   ask: Ask,
   { ttlMs = DEFAULT_TTL_MS, maxCharacters = DEFAULT_MAX_CHARACTERS }: SubscriptionStoreOptions,
 ): SubscriptionStore {
@@ -106,11 +107,11 @@ export function createRedisStore(
         : client.eval(script, 1, key, ...values),
     )
   }
-  const base = `{${prefix}:subscriptions}`
-  const keyOf = (session: string): string => `${prefix}:subscriptions:${session}`
+  const keyOf = (session: string): string => `${prefix.get()}:subscriptions:${session}`
   const account = (script: string, session: string, ...more: (string | number)[]): Promise<unknown> =>
-    run(script, base, session, String(Date.now()), ...more.map(String))
+    run(script, `{${prefix.get()}:subscriptions}`, session, String(Date.now()), ...more.map(String))
   return {
+    attach: prefix.attach,
     async add(session, uri, { caller, share }) {
       const characters = Number(await run(ADD, keyOf(session), uri))
       const gone = await account(HOLD, session, characters, caller, share, maxCharacters)

@@ -6,6 +6,7 @@ import type { StoredTask, TaskStore } from '../../src/tasks/store.ts'
 import { CursorError, checkTask, createDuplicateError, isExpired, isTaskId } from '../../src/tasks/stored.ts'
 import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
+import { createOwnedName } from '../_bus/owned-name.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import { COUNT, CREATE, DUE_OF_NONE, DUE_OF_OWNERS, DUE_OWNERS, LIST, READ, REPLACE } from './task-scripts.ts'
@@ -27,7 +28,7 @@ export interface IoRedisScripts {
 
 /** Options of `redisTaskStore`. */
 export interface RedisTaskStoreOptions extends OutageOptions {
-  /** Prefix of the keys, if several servers share one Redis. Default `mayfly`. */
+  /** Prefix of the keys. Default: the name of the server and its stage, such as `mayfly_shop`. */
   readonly prefix?: string
 }
 
@@ -52,11 +53,11 @@ const NOW = `return redis.call('TIME')`
 export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOptions = {}): TaskStore {
   requireClient('redisTaskStore', client, 'ioredis or redis')
   refuseUnknown('redisTaskStore', options, OPTIONS)
-  const { prefix = 'mayfly' } = options
+  const prefix = createOwnedName('redisTaskStore', 'prefix', options.prefix)
   watchConnection(client, outagesOf(client, toReport(options, 'Redis')))
   const ask = createStoreAsk(options, 'Redis')
   // Braces: a cluster keeps keys with the same text in braces together, which scripts require.
-  const keyOf = (...parts: string[]): string => [`{${prefix}:tasks}`, ...parts].join(':')
+  const keyOf = (...parts: string[]): string => [`{${prefix.get()}:tasks}`, ...parts].join(':')
   const run = (script: string, keys: string[], args: string[]): Promise<unknown> =>
     ask(() =>
       'sSubscribe' in client
@@ -92,6 +93,7 @@ export function redisTaskStore(client: RedisScripts, options: RedisTaskStoreOpti
   }
   return {
     maxStateBytes: MAX_STATE_BYTES,
+    attach: prefix.attach,
     clockOffsetMs: clock.offsetMs,
     async create(task, maxOpen) {
       const reply = Number(await write(CREATE, task, String(Math.min(maxOpen, Number.MAX_SAFE_INTEGER))))

@@ -1,6 +1,7 @@
 /** Shared by message-based runners: the message for each time when a task is due, and its handling. */
 import { toReport } from '../../src/events/outage.ts'
 import type { SlicePlatform, TaskControls } from '../../src/request/task-support.ts'
+import type { RunnerOwner } from '../../src/tasks/store.ts'
 import { isTaskId } from '../../src/tasks/stored.ts'
 
 /** The content of a message. */
@@ -8,6 +9,8 @@ export interface TaskWake {
   readonly id: string
   /** When the task is due, in milliseconds since the epoch. */
   readonly at: number
+  /** What marks the tasks of the server that sent it. Undefined: of a version before. */
+  readonly server?: string
 }
 
 /** Milliseconds after which a queue that does not accept a message counts as down. */
@@ -20,7 +23,11 @@ const LAST_RETRY_SECONDS = 900
 
 /** The tasks of a runner, once a server uses it. */
 export interface Attached {
-  attach(tasks: TaskControls): void
+  attach(tasks: TaskControls, owner?: RunnerOwner): void
+  /** The message for a task of its server. */
+  toWake(id: string, at: number): TaskWake
+  /** Whether a message is of another server, which shares the queue: that is reported once. */
+  isForeign(wake: TaskWake): boolean
   /** @throws TypeError if no server uses the runner. */
   tasks(): TaskControls
 }
@@ -28,12 +35,16 @@ export interface Attached {
 /** @param name The function that creates the runner. */
 export function createAttached(name: string): Attached {
   let attached: TaskControls | undefined
+  let owner: RunnerOwner | undefined
   return {
-    attach(tasks) {
+    attach(tasks, given) {
       if (attached !== undefined)
         throw new TypeError(`This runner belongs to other tasks: call ${name} for each server.`)
       attached = tasks
+      owner = given
     },
+    toWake: (id, at) => ({ id, at, ...(owner !== undefined && { server: owner.tag() }) }),
+    isForeign: ({ server }) => owner?.isForeign(server) === true,
     tasks() {
       if (attached === undefined)
         throw new TypeError(
@@ -46,8 +57,9 @@ export function createAttached(name: string): Attached {
 
 /** Undefined for a message of another sender. */
 export function toTaskWake(value: unknown): TaskWake | undefined {
-  const { id, at } = (value ?? {}) as { readonly id?: unknown; readonly at?: unknown }
-  return typeof id === 'string' && isTaskId(id) && typeof at === 'number' ? { id, at } : undefined
+  const { id, at, server } = (value ?? {}) as { readonly [member in keyof TaskWake]?: unknown }
+  if (typeof id !== 'string' || !isTaskId(id) || typeof at !== 'number') return undefined
+  return { id, at, ...(typeof server === 'string' && { server }) }
 }
 
 /** A name that all messages for one time share: at most 83 letters, digits, `-` and `_`, beginning with a letter. */
@@ -66,7 +78,7 @@ export function retrySeconds(attempt: number): number {
 }
 
 export interface Delivery {
-  readonly tasks: TaskControls
+  readonly attached: Attached
   /** 1 for the first delivery of a message. */
   readonly attempt: number
   readonly platform: SlicePlatform
@@ -74,14 +86,14 @@ export interface Delivery {
 }
 
 /** Handles a message of a queue, and reports errors. Resolves with false if it must be delivered again. Never rejects. */
-export type TakeMessage = (message: unknown, delivery: Omit<Delivery, 'tasks'>) => Promise<boolean>
+export type TakeMessage = (message: unknown, delivery: Omit<Delivery, 'attached'>) => Promise<boolean>
 
 export function createTakeMessage(attached: Attached): TakeMessage {
   const report = toReport({}, 'Task queue')
   return async (message, delivery) => {
     try {
       const wake = toTaskWake(message)
-      if (wake !== undefined) return await deliver(wake, { tasks: attached.tasks(), ...delivery })
+      if (wake !== undefined) return await deliver(wake, { attached, ...delivery })
       report(new Error('A message does not come from this runner and was dropped.'))
       return true
     } catch (error) {
@@ -92,14 +104,16 @@ export function createTakeMessage(attached: Attached): TakeMessage {
 }
 
 /**
- * Runs the task of a message. Resolves with false if the message must be delivered again.
+ * Runs the task of a message. Resolves with false if the message must be delivered again, as one of another server, which shares the queue.
  *
  * @throws like `send`.
  */
 export async function deliver(
   wake: TaskWake,
-  { tasks, attempt, platform, send }: Delivery,
+  { attached, attempt, platform, send }: Delivery,
 ): Promise<boolean> {
+  const tasks = attached.tasks()
+  if (attached.isForeign(wake)) return false
   if (wake.at > Date.now()) {
     await send(wake)
     return true
@@ -108,6 +122,6 @@ export async function deliver(
   if (dueAt === null) return true
   if (dueAt <= Date.now()) return false
   // The code that set that time also sent a message, but an earlier attempt may have died in between.
-  if (attempt > 1) await send({ id: wake.id, at: dueAt })
+  if (attempt > 1) await send({ ...wake, at: dueAt })
   return true
 }

@@ -3,6 +3,7 @@
  * throws does not affect the others.
  */
 import { callHook } from '../definition/hook.ts'
+import type { StoreOwner } from '../definition/store-owner.ts'
 import { bytesOver } from '../definition/utf8.ts'
 import { toReport } from './outage.ts'
 
@@ -70,6 +71,11 @@ export interface Bus {
   readonly isRequestBound?: boolean
   /** Whether it only reaches one process or isolate. `mayfly doctor` warns where a platform runs several. */
   readonly isLocal?: boolean
+  /**
+   * Called by the server that takes it, before anything else. The names of channels should contain `owner.name()`, so that servers and
+   * stages that share a transport do not hear each other.
+   */
+  attach?(owner: StoreOwner): void
 }
 
 /** Creates a bus within one process or isolate. Events from other processes do not arrive: use a shared bus for several. */

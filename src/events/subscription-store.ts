@@ -1,5 +1,6 @@
 /** Where a stateless server stores the subscriptions of its legacy clients. */
 import { ABOVE_ZERO } from '../definition/option-kind.ts'
+import type { StoreOwner } from '../definition/store-owner.ts'
 import type { Names } from '../definition/unknown-option.ts'
 
 /**
@@ -13,6 +14,8 @@ export interface SubscriptionStore {
   list(session: string): readonly string[] | Promise<readonly string[]>
   /** Forgets a session. */
   clear(session: string): unknown
+  /** Called by the server that takes it, before anything else: the names of keys should contain `owner.name()`. */
+  attach?(owner: StoreOwner): void
 }
 
 /** The caller of a session. */

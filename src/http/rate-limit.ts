@@ -15,8 +15,11 @@ export type RateVerdict =
 
 /** Counts calls by key. An in-memory limiter counts for one process or isolate, one on a shared store for all. */
 export interface RateLimiter {
-  /** Counts one call of `key` and returns whether it is allowed. */
-  limit(key: string): RateVerdict | Promise<RateVerdict>
+  /**
+   * Counts one call of `key` and returns whether it is allowed. `server` is the name of the server and its stage, such as `mayfly_shop`, which
+   * the names of keys in a shared place should contain.
+   */
+  limit(key: string, server?: string): RateVerdict | Promise<RateVerdict>
 }
 
 /** Options of `createMemoryRateLimiter`. */

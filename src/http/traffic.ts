@@ -3,6 +3,7 @@
  */
 import { digest } from '../definition/digest.ts'
 import { isThenable } from '../definition/hook.ts'
+import type { StoreOwner } from '../definition/store-owner.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Leave, Refusal } from '../protocol/engine-options.ts'
 import type { ReportError } from '../request/options.ts'
@@ -12,6 +13,8 @@ import type { RateLimiter } from './rate-limit.ts'
 export interface TrafficOptions extends Sharing {
   /** Returns undefined if callers are not counted. */
   readonly rateLimiterFor: (env: unknown) => RateLimiter | undefined
+  /** The server, if its name is known here. */
+  readonly owner?: StoreOwner | undefined
   /** Maximum concurrent calls in this process or isolate, streams included. */
   readonly maxConcurrentCalls: number
   readonly reportError: ReportError
@@ -48,7 +51,7 @@ const LIMITER_TIMEOUT_MS = 5000
 const NO_VERDICT = 'The rate limiter answered neither { ok: true } nor { ok: false, retryAfterSeconds }.'
 
 export function createTraffic(options: TrafficOptions): Traffic {
-  const { rateLimiterFor, maxConcurrentCalls, reportError, callerShare, callerOf } = options
+  const { rateLimiterFor, owner, maxConcurrentCalls, reportError, callerShare, callerOf } = options
   /** Undefined without a limit. */
   const running =
     maxConcurrentCalls === Number.POSITIVE_INFINITY
@@ -82,7 +85,8 @@ export function createTraffic(options: TrafficOptions): Traffic {
       const limiter = rateLimiterFor(env)
       if (limiter === undefined) return undefined
       if (typeof limiter.limit !== 'function') return unclear('The rate limiter has no limit().')
-      const limiting = limiter.limit(caller)
+      owner?.see(env)
+      const limiting = limiter.limit(caller, owner?.name())
       const verdict = isThenable(limiting)
         ? await withTimeout(limiting, LIMITER_TIMEOUT_MS, 'rate limiter')
         : limiting

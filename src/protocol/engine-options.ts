@@ -5,6 +5,7 @@
 import type { Definition } from '../definition/compile.ts'
 import type { Meta } from '../definition/content.ts'
 import type { AuthInfo, Era } from '../definition/context.ts'
+import type { StoreOwner } from '../definition/store-owner.ts'
 import type { Wanted } from '../events/coalesced-changes.ts'
 import type { Feed } from '../events/feed.ts'
 import type { Access } from '../request/access.ts'
@@ -161,6 +162,8 @@ export interface Subscriptions {
   change(method: string, uri: string, incoming: Incoming, server: StreamServer): Promise<void>
   /** GET opens the stream of a session, DELETE ends the session. */
   handleStream(incoming: Incoming, server: StreamServer): Reply | Promise<Reply>
+  /** Called by the server that takes it: it tells its store. */
+  attach?(owner: StoreOwner): void
 }
 
 /** The parts of a server that streams of changes need. */

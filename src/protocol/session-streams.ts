@@ -41,6 +41,7 @@ export function createSubscriptions(store: SubscriptionStore): Subscriptions {
     return new StoredSession(session, guard(store, outage), incoming, server)
   }
   return {
+    attach: (owner) => store.attach?.(owner),
     async change(method, uri, incoming, server) {
       // Acknowledged as without a bus, since some clients call it without checking the capabilities.
       if (!capabilitiesOf(incoming, server.options).resources?.subscribe) return

@@ -2,6 +2,7 @@
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { AuthInfo, ClientCapabilities, Era } from '../definition/context.ts'
+import type { StoreOwner } from '../definition/store-owner.ts'
 import type { AnyTool } from '../definition/tool.ts'
 import type { Key } from '../events/coalesced-changes.ts'
 import type { Access } from './access.ts'
@@ -88,8 +89,8 @@ export interface TaskFilter {
 
 /** What tasks need from their server to run without a request. */
 export interface TaskHost {
-  /** The server's `id`, to which its tasks belong. */
-  readonly id: string
+  /** The server and its stage, to which its tasks belong. */
+  readonly owner: StoreOwner
   readonly options: () => ServerOptions
   readonly telemetry?: Telemetry | undefined
 }

@@ -23,7 +23,7 @@ const OPTIONS: Names<SlicePlatform & { readonly limit?: number }> = {
 /** Milliseconds between two looks for tasks of other servers. */
 const LOOK_ELSEWHERE_MS = 60_000
 
-export function createRunDue({ records, start, isForeign, watch }: TaskRuns): TaskControls['runDue'] {
+export function createRunDue({ records, start, isForeign, see, watch }: TaskRuns): TaskControls['runDue'] {
   let lookedAt = Number.NEGATIVE_INFINITY
   let hasSeen = false
   /** Two servers in one store may be a mistake, and so may a server with a new id: it is reported once. Never rejects. */
@@ -82,6 +82,7 @@ export function createRunDue({ records, start, isForeign, watch }: TaskRuns): Ta
   return async (options = {}) => {
     refuseUnknown('runDue', options, OPTIONS)
     const { limit = DUE_LIMIT, ...platform } = options
+    see(platform.env)
     if (platform.deadline !== undefined) return runPages(limit, platform, platform.deadline)
     const ids = await records.due(Date.now(), limit)
     const counting = watch()?.queue(ids.length)

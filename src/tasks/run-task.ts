@@ -31,6 +31,10 @@ export interface SharedByRuns {
   readonly report: (error: unknown) => void
   /** Whether it belongs to another server, which is reported once. */
   isForeign(server: string | undefined): boolean
+  /** What marks the tasks of this server and its stage. */
+  tag(): string
+  /** Looks for the stage in the variables of a run. @throws TypeError for an invalid one. */
+  see(env: unknown): void
   /** Once a minute for each kind. */
   readonly reportRarely: RareReport
   /** Undefined without telemetry of tasks. */

@@ -47,6 +47,7 @@ export function createTaskRuns(options: TasksOptions & { readonly store: TaskSto
     if (isClosed) return Date.now()
     let place: Place | undefined
     try {
+      shared.see(platform.env)
       // A run without time for a step would only count as a run without a finished step.
       if ((platform.deadline ?? Number.POSITIVE_INFINITY) - Date.now() < MIN_RUN_MS)
         return (await records.read(id))?.dueAt ?? null
@@ -133,7 +134,7 @@ function createShared(
   const report = (error: unknown): void => options().reportError(error, { tasks: true })
   const records = createTaskRecords(
     settings.store,
-    () => hosted().id,
+    () => hosted().owner.tag(),
     async (id, at) => {
       try {
         const told = at === null ? runner?.forget?.(id) : runner?.wake(id, at)
@@ -146,7 +147,7 @@ function createShared(
   )
   const reportRarely = createRareReport(report)
   const isForeign = (server: string | undefined): boolean => {
-    const own = hosted().id
+    const own = hosted().owner.tag()
     if (server === undefined || server === own) return false
     if (!isForeignReported) report(foreign(server, own))
     isForeignReported = true
@@ -160,6 +161,8 @@ function createShared(
     report,
     watch: () => watch,
     isForeign,
+    see: (env) => hosted().owner.see(env),
+    tag: () => hosted().owner.tag(),
     reportRarely,
     options,
     readerFor(principal) {
@@ -186,6 +189,7 @@ function createShared(
       if (host !== undefined)
         throw new TypeError('These tasks belong to another server: create tasks for each server.')
       host = server
+      settings.store.attach?.(server.owner)
       const { tasks } = server.telemetry ?? {}
       watch = tasks && createTaskWatch(tasks, server, settings.store, records.clock, reportRarely)
     },

@@ -3,6 +3,7 @@
  * replaced it first. Every implementation passes the same suite of scenarios (test/runtimes/tasks).
  */
 
+import type { StoreOwner } from '../definition/store-owner.ts'
 import type { TaskControls } from '../request/task-support.ts'
 
 /** A task as a store sees it. */
@@ -11,7 +12,10 @@ export interface StoredTask {
   readonly id: string
   /** The creator, as a digest: the number of open tasks is limited per owner. */
   readonly owner: string
-  /** The `id` of the server that it belongs to, which never changes. Undefined for a task of a version that did not store it. */
+  /**
+   * The server that it belongs to, which never changes: its `id`, and `id@stage` at a stage (`MAYFLY_STAGE`). Undefined for a task of a
+   * version that did not store it.
+   */
   readonly server?: string | undefined
   /** 1 when created, and 1 more with each replacement. */
   readonly version: number
@@ -36,6 +40,8 @@ export interface TaskStore {
   readonly isLocal?: boolean
   /** The runner of a store with its own clock. Default: none. */
   readonly runner?: TaskRunner
+  /** Called by the server that takes it, before anything else: the names of tables and keys should contain `owner.name()`. */
+  attach?(owner: StoreOwner): void
   /**
    * Milliseconds by which the clock of the store is ahead of this machine's. Called before each operation, so it must answer from memory
    * mostly. All times of tasks are then those of the store. Default: none; then the machines' clocks must agree to within a few seconds.
@@ -122,7 +128,15 @@ export interface TaskRunner {
    */
   readonly isPrompt?: boolean
   /** Called once, with the tasks of the server. */
-  attach?(tasks: TaskControls): void
+  attach?(tasks: TaskControls, server?: RunnerOwner): void
   /** Called when the server closes: the runner must stop. */
   close?(): void
+}
+
+/** The server of a runner, for queues that several servers share. */
+export interface RunnerOwner {
+  /** What marks its tasks: its `id`, or `id@stage`. Throws until the tasks belong to a server. */
+  tag(): string
+  /** Whether the mark is of another server, which is then reported once. */
+  isForeign(tag: string | undefined): boolean
 }

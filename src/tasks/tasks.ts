@@ -77,6 +77,6 @@ export function createTasks(options: Options): TaskSupport {
     ...createListening(runs),
   }
   runsOf.set(support, runs)
-  settings.runner?.attach?.(support)
+  settings.runner?.attach?.(support, runs)
   return support
 }

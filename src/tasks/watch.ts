@@ -37,7 +37,7 @@ export interface RunWatch {
 
 export function createTaskWatch(
   telemetry: TaskTelemetry,
-  { id: server, options }: TaskHost,
+  { owner: { id: server }, options }: TaskHost,
   store: TaskStore,
   clock: StoreClock,
   reportRarely: RareReport,

@@ -16,10 +16,10 @@ export const FOLDERS = [
 /** By folder, without `.ts`. */
 const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: string } } = {
   'of the author, or of a fixed size': {
-    'adapters/_bus': 'ask client long-lived',
-    'adapters/_dynamodb': 'key-store table',
+    'adapters/_bus': 'ask client long-lived owned-name',
+    'adapters/_dynamodb': 'key-store lines table',
     'adapters/_node': 'buffered-response key-file key-use-file session-numbers',
-    'adapters/_postgres': 'fetch-types receive task-schema',
+    'adapters/_postgres': 'fetch-types receive task-schema task-statements',
     'adapters/_redis': 'subscription-store',
     'adapters/_stdio': 'after-death',
     'adapters/_tasks': 'store-ask',
@@ -29,7 +29,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/client/mastra': 'sign-in',
     'src/definition': `
       agent compiled-tool error-text hook input-required is-object option-kind protocol-error schema
-      middleware server-name stage timeout tool tool-mistakes unknown-option`,
+      middleware server-name stage store-owner timeout tool tool-mistakes unknown-option`,
     'src/gateway': 'follow-places options',
     'src/http': 'app html known-callers mounted page-model unset-secret',
     'src/interaction': 'matrix question-keys step-error step-options',

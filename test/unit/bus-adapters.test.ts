@@ -70,7 +70,7 @@ it('natsBus over a connection that is closed for good: publishing and subscribin
     status: async function* () {},
     isClosed: () => true,
   }
-  const bus = natsBus({ client, onError })
+  const bus = natsBus({ client, prefix: 'mayfly', onError })
   await expect(bus.publish({ type: 'toolsListChanged' })).rejects.toThrow('maxReconnectAttempts: -1')
   await expect(bus.subscribe(() => {})).rejects.toThrow('maxReconnectAttempts: -1')
   expect(onError).toHaveBeenCalledOnce()
@@ -90,7 +90,7 @@ it('natsBus whose server forbids to subscribe: rejects, with one report, and is 
     status: async function* () {},
     isClosed: () => false,
   }
-  const bus = natsBus({ client, onError })
+  const bus = natsBus({ client, prefix: 'mayfly', onError })
   await expect(bus.subscribe(() => {})).rejects.toBe(forbidden)
   expect(onError.mock.calls).toEqual([[forbidden]])
 })
@@ -117,7 +117,7 @@ describe('postgresBus over a pool that connects with its first statement', () =>
     const onError = vi.fn()
     let ms = 3000
     const { pool, payloads } = slowPool(() => ms)
-    const bus = postgresBus({ client: pool, onError })
+    const bus = postgresBus({ client: pool, prefix: 'mayfly', onError })
     const published = [bus.publish({ type: 'toolsListChanged' }), bus.publish({ type: 'promptsListChanged' })]
     const leave = bus.subscribe(() => {})
     await vi.advanceTimersByTimeAsync(3000)
@@ -138,7 +138,12 @@ describe('postgresBus over a pool that connects with its first statement', () =>
   })
 
   it('has timeoutMs for it, if that is given [bus.outage]', async () => {
-    const bus = postgresBus({ client: slowPool(() => 3000).pool, timeoutMs: 1000, onError: () => {} })
+    const bus = postgresBus({
+      client: slowPool(() => 3000).pool,
+      timeoutMs: 1000,
+      prefix: 'mayfly',
+      onError: () => {},
+    })
     const refused = expect(bus.publish({ type: 'toolsListChanged' })).rejects.toThrow('within 1000 ms')
     await vi.advanceTimersByTimeAsync(1000)
     await refused
@@ -155,7 +160,7 @@ describe('postgresBus over a pool that connects with its first statement', () =>
         isDead = false
         return settles
       }
-      const bus = postgresBus({ client: { ...pool, query }, ...limits, onError: () => {} })
+      const bus = postgresBus({ client: { ...pool, query }, ...limits, prefix: 'mayfly', onError: () => {} })
       const refused = expect(bus.publish({ type: 'toolsListChanged' })).rejects.toThrow('did not answer')
       await vi.advanceTimersByTimeAsync(5000)
       await refused

@@ -23,6 +23,9 @@ busSuite('memory', async () => {
   return { connect: async () => ({ bus, close: () => {} }), stop: () => {} }
 })
 
+/** Without a server, which would name the channel. */
+const NAMED = { prefix: 'mayfly' }
+
 const redisClients = {
   async ioredis(url: string) {
     const clients = { publisher: new Redis(url), subscriber: new Redis(url) }
@@ -43,7 +46,7 @@ for (const [library, connect] of Object.entries(redisClients)) {
       ...outageOf(server),
       async connect(onError) {
         const { close, ...clients } = await connect(server.url)
-        return { bus: redisBus({ ...clients, ...LIMIT, onError }), close }
+        return { bus: redisBus({ ...clients, ...NAMED, ...LIMIT, onError }), close }
       },
       async inject(text) {
         const client = new Redis(server.url)
@@ -72,7 +75,7 @@ for (const [library, connect] of Object.entries(postgresClients)) {
       ...outageOf(server),
       async connect(onError): Promise<Instance> {
         const { client, close } = connect(server.url)
-        return { bus: postgresBus({ client, ...LIMIT, onError }), close }
+        return { bus: postgresBus({ client, ...NAMED, ...LIMIT, onError }), close }
       },
       async inject(text) {
         const pool = new Pool({ connectionString: server.url })
@@ -93,7 +96,7 @@ busSuite('NATS', async () => {
         maxReconnectAttempts: -1,
         reconnectTimeWait: 200,
       })
-      return { bus: natsBus({ client, ...LIMIT, onError }), close: () => client.close() }
+      return { bus: natsBus({ client, ...NAMED, ...LIMIT, onError }), close: () => client.close() }
     },
     async inject(text) {
       const client = await connectNats({ servers: server.url })

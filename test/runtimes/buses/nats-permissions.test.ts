@@ -14,7 +14,7 @@ async function start(permissions: string) {
   const nats = await startNatsServer(users)
   const client = await connect({ servers: nats.url, user: 'u', pass: 'p', maxReconnectAttempts: -1 })
   const onError = vi.fn()
-  const bus = natsBus({ client, onError })
+  const bus = natsBus({ client, prefix: 'mayfly', onError })
   return {
     bus,
     onError,

@@ -11,7 +11,7 @@ it('a lone stream after another listens on the same connection, which listens to
   const pool = new Pool({ connectionString: server.url, max: 2 })
   const connected = vi.fn()
   pool.on('connect', connected)
-  const bus = postgresBus({ client: pool })
+  const bus = postgresBus({ client: pool, prefix: 'mayfly' })
   try {
     for (let stream = 0; stream < 20; stream++) {
       const heard: ChangeEvent[] = []

@@ -106,7 +106,9 @@ async function withPostgres(url: string, use: (sql: postgres.Sql) => Promise<str
 
 const ENGINES: { readonly [name: string]: (addresses: Addresses) => Promise<string> } = {
   redisBus: ({ REDIS_URL }) =>
-    withRedis(REDIS_URL, (publisher, subscriber) => reaches(redisBus({ publisher, subscriber }))),
+    withRedis(REDIS_URL, (publisher, subscriber) =>
+      reaches(redisBus({ publisher, subscriber, prefix: 'engines' })),
+    ),
   redisRendezvous: ({ REDIS_URL }) =>
     withRedis(REDIS_URL, async (publisher, subscriber) => {
       const rendezvous = redisRendezvous({ publisher, subscriber })
@@ -121,18 +123,20 @@ const ENGINES: { readonly [name: string]: (addresses: Addresses) => Promise<stri
       const after = await client.keys('*')
       return after.length > before.length ? answer : 'nothing is stored'
     }),
-  redisTaskStore: ({ REDIS_URL }) => withRedis(REDIS_URL, (client) => keeps(redisTaskStore(client))),
-  postgresBus: ({ DATABASE_URL }) => withPostgres(DATABASE_URL, (client) => reaches(postgresBus({ client }))),
+  redisTaskStore: ({ REDIS_URL }) =>
+    withRedis(REDIS_URL, (client) => keeps(redisTaskStore(client, { prefix: 'engines' }))),
+  postgresBus: ({ DATABASE_URL }) =>
+    withPostgres(DATABASE_URL, (client) => reaches(postgresBus({ client, prefix: 'engines' }))),
   postgresTaskStore: ({ DATABASE_URL }) =>
     withPostgres(DATABASE_URL, async (sql) => {
-      const store = postgresTaskStore(sql)
+      const store = postgresTaskStore(sql, { table: 'mayfly.engines_tasks' })
       await store.migrate()
       return keeps(store)
     }),
   natsBus: async ({ NATS_URL }) => {
     const client = await connectNats({ servers: NATS_URL })
     try {
-      return await reaches(natsBus({ client }))
+      return await reaches(natsBus({ client, prefix: 'engines' }))
     } finally {
       await client.close()
     }

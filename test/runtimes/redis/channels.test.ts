@@ -21,7 +21,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
   })
 
   it('a listener that comes while the last one leaves is told of changes, and so is the next', async () => {
-    const bus = redisBus(clients.channels)
+    const bus = redisBus({ ...clients.channels, prefix: 'mayfly' })
     for (let round = 0; round < 5; round++) {
       const heard = [0, 0, 0]
       const listen = (index: number) => bus.subscribe(() => void heard[index]!++)
@@ -38,7 +38,10 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
   })
 
   it('of two buses over one client the one that stays is told of changes', async () => {
-    const [one, other] = [redisBus(clients.channels), redisBus(clients.channels)]
+    const [one, other] = [
+      redisBus({ ...clients.channels, prefix: 'mayfly' }),
+      redisBus({ ...clients.channels, prefix: 'mayfly' }),
+    ]
     let heard = 0
     const leave = await one.subscribe(() => {})
     await other.subscribe(() => void heard++)

@@ -26,7 +26,7 @@ describe.each(['redis', 'ioredis'] as const)('%s', (library) => {
   })
 
   const rendezvous = () => redisRendezvous({ ...clients.channels, timeoutMs: 300, onError })
-  const bus = () => redisBus({ ...clients.channels, timeoutMs: 300, onError })
+  const bus = () => redisBus({ ...clients.channels, prefix: 'mayfly', timeoutMs: 300, onError })
   const limiter = () => {
     // Beside a bus, as in most servers: a client that nothing of ours is given is not ours to watch.
     bus()

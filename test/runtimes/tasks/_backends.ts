@@ -27,7 +27,7 @@ export async function startRedisStores(count: number): Promise<StoreServer> {
   const server = await startRedisServer()
   const clients = Array.from({ length: count }, () => new Redis(server.url))
   return {
-    stores: clients.map((client) => redisTaskStore(client, { timeoutMs: TIMEOUT_MS })),
+    stores: clients.map((client) => redisTaskStore(client, { prefix: 'mayfly', timeoutMs: TIMEOUT_MS })),
     async stop() {
       for (const client of clients) client.disconnect()
       await server.stop()
@@ -40,7 +40,9 @@ export async function startPostgresStores(count: number): Promise<StoreServer> {
   const pools = Array.from({ length: count }, () =>
     new Pool({ connectionString: server.url, max: 5, idleTimeoutMillis: 0 }).on('error', () => {}),
   )
-  const stores = pools.map((pool) => postgresTaskStore(pool, { onError: () => {}, timeoutMs: TIMEOUT_MS }))
+  const stores = pools.map((pool) =>
+    postgresTaskStore(pool, { table: 'mayfly_tasks', onError: () => {}, timeoutMs: TIMEOUT_MS }),
+  )
   await stores[0]!.migrate()
   return {
     stores,
@@ -76,7 +78,9 @@ export async function startDynamoStores(count: number): Promise<StoreServer> {
     expect((await first!.describeTable({ TableName: 'tasks' })).Table.TableStatus).toBe('ACTIVE'),
   )
   return {
-    stores: clients.map((client) => dynamoTaskStore(client, { table: 'tasks', timeoutMs: TIMEOUT_MS })),
+    stores: clients.map((client) =>
+      dynamoTaskStore(client, { table: 'tasks', prefix: 'mayfly', timeoutMs: TIMEOUT_MS }),
+    ),
     stop: () => end(child),
   }
 }

@@ -15,7 +15,7 @@ const [, , kind, url = '', log = '', maxCrashes = '100'] = process.argv
 async function openStore(): Promise<TaskStore> {
   if (kind === 'redis') return redisTaskStore(await createClient({ url }).connect())
   const store = postgresTaskStore(postgres(url, { onnotice: () => {}, fetch_types: false }))
-  await store.migrate()
+  await store.migrate({ server: 'killed' })
   return store
 }
 

@@ -23,7 +23,7 @@ const store = redisTaskStore(await createClient({ url: process.env.STORE_URL }).
   postgres: `import { postgresTaskStore } from 'mayfly-mcp/postgres'
 import postgres from 'postgres'
 const store = postgresTaskStore(postgres(process.env.STORE_URL, { onnotice: () => {}, fetch_types: false }))
-await store.migrate()`,
+await store.migrate({ server: 'shop' })`,
 }
 
 const SERVER = `

@@ -91,7 +91,7 @@ describe('DynamoDB', () => {
     (await client.scan({ TableName: TABLE })).Items.filter(({ pk }) => pk!.S!.startsWith(`${prefix}#`))
 
   it('without its table, the store says what to do', async () => {
-    const store = dynamoTaskStore(client, { table: 'forgotten' })
+    const store = dynamoTaskStore(client, { table: 'forgotten', prefix: 'a' })
     const refusal =
       'The DynamoDB table "forgotten" of the tasks, or its index "due", is missing: create it with dynamoTaskTable().'
     await expect(store.read('a')).rejects.toThrow(refusal)

@@ -118,8 +118,8 @@ describe('Postgres', () => {
     expect(await store.create(newTask({ dueAt: 1 }), 1)).toBe(true)
     expect(await store.create(newTask(), 1)).toBe(false)
     expect(await store.due(1, 9)).toHaveLength(1)
-    await pool.query(postgresTaskSchema())
-    expect(await postgresTaskStore(pool).create(newTask(), 1)).toBe(true)
+    await pool.query(postgresTaskSchema({ server: 'shop' }))
+    expect(await postgresTaskStore(pool, { table: 'mayfly.shop_tasks' }).create(newTask(), 1)).toBe(true)
   })
 
   it('what has expired is deleted, by whoever asks what is due', async () => {

@@ -54,7 +54,7 @@ describe('Redis', () => {
     await server.stop()
   })
   it('keeps nothing of tasks that have expired, whether or not somebody asks for them', async () => {
-    const store = redisTaskStore(client)
+    const store = redisTaskStore(client, { prefix: 'mayfly' })
     const soon = Date.now() + 200
     await store.create(newTask({ expiresAt: soon, dueAt: soon }), 10)
     await store.create(newTask({ expiresAt: soon, dueAt: soon, owner: 'bob' }), 10)
@@ -144,7 +144,7 @@ it('a cluster has all keys of a store in one slot', async () => {
   await eventually(async () => expect(await node.call('CLUSTER', 'INFO')).toContain('cluster_state:ok'))
   const cluster = new Cluster([{ host: '127.0.0.1', port }])
   try {
-    const store = redisTaskStore(cluster)
+    const store = redisTaskStore(cluster, { prefix: 'mayfly' })
     const task = { id: 'a', owner: 'ann', version: 1, isOpen: true, dueAt: 1, expiresAt: null, state: '{}' }
     expect(await store.create(task, 1)).toBe(true)
     expect(await store.create({ ...task, id: 'b' }, 1)).toBe(false)

@@ -1,0 +1,127 @@
+/** Default names in shared places hold the server and its stage, whatever the engine. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { postgresBus, postgresTaskSchema, postgresTaskStore } from '../../../adapters/postgres.ts'
+import { redisBus } from '../../../adapters/redis.ts'
+import { createStoreOwner } from '../../../src/definition/store-owner.ts'
+import { MCPServer } from '../../../src/index.ts'
+import { ENGINES, UNNAMED } from './_engines.ts'
+
+/** What shares a place by its kind of name. */
+const SHARED = /(?:Bus|Store|Subscriptions|Limiter|Runner|Rendezvous|Queue|Cache|Lock)s?$/
+
+const entries = JSON.parse(
+  readFileSync(new URL('../../package/exports.json', import.meta.url), 'utf8'),
+) as Record<string, { readonly values: readonly string[] }>
+
+it('every exported bus, store, limiter and runner is here', () => {
+  const exported = Object.entries(entries)
+    .filter(([entry]) => !/client|retrieval/.test(entry))
+    .flatMap(([, { values }]) => values.filter((name) => SHARED.test(name)))
+  const known = [...Object.keys(ENGINES), ...Object.keys(UNNAMED)]
+  expect([...new Set(exported)].filter((name) => !known.includes(name))).toEqual([])
+})
+
+const nameIn = (asked: readonly string[]): string[] => [
+  ...new Set(
+    asked.flatMap((text) => text.match(/mayfly[_.][a-z0-9_]*shop[a-z0-9_]*|shop@\w+|"shop\\?"/g) ?? []),
+  ),
+]
+
+describe.each(Object.entries(ENGINES))('%s', (_name, engine) => {
+  it('is named after its server', async () => {
+    const asked = await engine.use({})
+    expect(nameIn(asked), asked.join('\n')).not.toEqual([])
+    expect(asked.join()).not.toMatch(/__|@staging/)
+  })
+
+  it('is named after its stage', async () => {
+    const asked = await engine.use({ MAYFLY_STAGE: 'staging' })
+    expect(asked.join('\n')).toMatch(/mayfly[_.]shop__staging|shop@staging/)
+    expect(asked.join('\n')).not.toMatch(/mayfly[_.]shop(?!__staging)|"shop\\?"/)
+  })
+
+  it('keeps the name that its code gives it', async () => {
+    if (engine.given === undefined) return expect(engine.given).toBeUndefined()
+    const asked = await engine.use({ MAYFLY_STAGE: 'staging' }, engine.given)
+    expect(asked.join('\n')).toContain(engine.given)
+    expect(asked.join('\n')).not.toContain('shop__')
+  })
+})
+
+describe('a bus or a store', () => {
+  const client = { on() {}, publish() {}, listenerCount: () => 1, query: async () => [] } as never
+  const serverOf = (id: string, bus: ReturnType<typeof redisBus>) =>
+    new MCPServer({ id, name: id, version: '1.0.0', log: false, bus })
+
+  it('given to two servers → TypeError that says how to share it', () => {
+    const bus = redisBus({ publisher: client, subscriber: client })
+    serverOf('a', bus)
+    serverOf('a', bus)
+    expect(() => serverOf('b', bus)).toThrow(/given to the servers "a" and "b".*"prefix"/)
+    const shared = redisBus({ publisher: client, subscriber: client, prefix: 'both' })
+    serverOf('a', shared)
+    expect(() => serverOf('b', shared)).not.toThrow()
+  })
+
+  it('used without a server → TypeError that names the option', async () => {
+    await expect(postgresBus({ client }).publish({ type: 'toolsListChanged' })).rejects.toThrow(
+      /belongs to no server.*"prefix", such as "mayfly_shop"/,
+    )
+    await expect(postgresTaskStore(client).read('a'.repeat(32))).rejects.toThrow(
+      /belongs to no server.*"table", such as "mayfly.shop_tasks"/,
+    )
+  })
+
+  it('migrate() without a server → TypeError; with one it creates its table', async () => {
+    const asked: string[] = []
+    const store = postgresTaskStore({
+      query: async (text: string) => {
+        asked.push(text)
+        return []
+      },
+    })
+    await expect(store.migrate()).rejects.toThrow(TypeError)
+    await store.migrate({ server: 'shop', stage: 'staging' })
+    expect(asked.join()).toContain('CREATE TABLE IF NOT EXISTS mayfly.shop__staging_tasks (')
+    await expect(store.migrate({ sever: 'shop' } as never)).rejects.toThrow(/sever/)
+  })
+})
+
+describe('postgresTaskSchema', () => {
+  it.each([
+    [{ server: 'shop' }, 'mayfly.shop_tasks'],
+    [{ server: '7-eleven', stage: 'pr-1' }, 'mayfly._7_eleven__pr_1_tasks'],
+    ['mayfly_tasks', 'mayfly_tasks'],
+  ])('%j → %s', (of, table) => {
+    expect(postgresTaskSchema(of)).toContain(`CREATE TABLE IF NOT EXISTS ${table} (`)
+  })
+
+  it('creates the schema of the default, and no other', () => {
+    expect(postgresTaskSchema({ server: 'shop' })).toMatch(/^CREATE SCHEMA IF NOT EXISTS mayfly;/)
+    expect(postgresTaskSchema('private.tasks')).not.toContain('CREATE SCHEMA')
+  })
+})
+
+describe('MAYFLY_STAGE', () => {
+  it('that is invalid → 500 and an error that says so, not another name', async () => {
+    const errors: unknown[] = []
+    const server = new MCPServer({
+      id: 'a',
+      name: 'A',
+      version: '1.0.0',
+      log: false,
+      onError: (error) => errors.push(error),
+    })
+    const response = await server.fetch(new Request('https://a.example/mcp'), { MAYFLY_STAGE: '../prod' })
+    expect(response.status).toBe(500)
+    expect(String(errors[0])).toContain('MAYFLY_STAGE must be a name')
+  })
+
+  it('that comes after the names were made without it → TypeError', () => {
+    const owner = createStoreOwner('shop')
+    owner.see({})
+    expect(owner.name()).toBe('mayfly_shop')
+    expect(() => owner.see({ MAYFLY_STAGE: 'staging' })).toThrow(/before it was known/)
+  })
+})
