@@ -96,9 +96,9 @@ export function taskParts(platform: TaskPlatform, name: string): TaskParts {
 }
 
 const PARTS: { readonly [platform in TaskPlatform]: (name: string) => TaskParts } = {
-  objects: (name) => ({
+  objects: () => ({
     files: [
-      ['src/tasks.ts', objects(name)],
+      ['src/tasks.ts', objects],
       ['src/workers.d.ts', WORKERS_TYPES],
     ],
     dependencies: {},
@@ -116,10 +116,10 @@ const PARTS: { readonly [platform in TaskPlatform]: (name: string) => TaskParts 
     about:
       'Tasks are stored in the Postgres database of `DATABASE_URL`, and each process runs those that are due (`src/tasks.ts`). One must always run, and is billed for every second: Cloud Run needs `--min-instances 1 --no-cpu-throttling` (node_modules/mayfly-mcp/docs/deploy/container.md).',
   }),
-  cron: () => ({
+  cron: (name) => ({
     files: [
       ['src/tasks.ts', withCron],
-      ['migrate.mjs', MIGRATE],
+      ['migrate.mjs', migration(name)],
     ],
     dependencies: POSTGRES,
     devDependencies: NODE_TYPES,
@@ -140,12 +140,12 @@ second, without a queue. Locally, dynalite replaces DynamoDB; it loses its data 
   }),
 }
 
-const objects = (name: string): string => `import { env } from 'cloudflare:workers'
+const objects = `import { env } from 'cloudflare:workers'
 import { durableObjectTaskStore } from 'mayfly-mcp/cloudflare'
 import { createTasks } from 'mayfly-mcp/tasks'
 
 /** Each task is a Durable Object, whose alarm runs it when it is due. */
-export const tasks = createTasks({ store: durableObjectTaskStore(env.TASKS, { name: '${name}' }) })
+export const tasks = createTasks({ store: durableObjectTaskStore(env.TASKS) })
 `
 
 const WORKERS_TYPES = `/** The parts of the runtime that src/tasks.ts uses. To replace this file by the complete types, run \`npx wrangler types\`. */
@@ -179,8 +179,7 @@ import postgres from 'postgres'
 const { DATABASE_URL } = process.env
 
 // Without fetch_types: false, a restart of the database ends the process.
-const openStore = (url: string) =>
-  postgresTaskStore(postgres(url, { fetch_types: false }), { table: 'mayfly.tasks' })
+const openStore = (url: string) => postgresTaskStore(postgres(url, { fetch_types: false }))
 
 /** Without a database they end with the process, which is enough for trying it out. */
 export const tasks = DATABASE_URL
@@ -188,18 +187,18 @@ export const tasks = DATABASE_URL
   : createMemoryTasks()
 `
 
-/** A separate schema: Supabase serves tables in `public` to anyone with the public key. */
-const MIGRATE = `// Creates the table for tasks, in a schema that no API serves. Safe to run again.
+const migration = (
+  name: string,
+): string => `// Creates the table for the tasks of this server and stage (MAYFLY_STAGE), in a schema that no API serves. Safe to run again.
 import { postgresTaskStore } from 'mayfly-mcp/postgres'
 import postgres from 'postgres'
 
 const { DATABASE_URL } = process.env
 if (!DATABASE_URL) throw new Error('set DATABASE_URL in .env to the Postgres database for tasks')
 const sql = postgres(DATABASE_URL, { onnotice: () => {}, fetch_types: false })
-await sql\`CREATE SCHEMA IF NOT EXISTS mayfly\`
-await postgresTaskStore(sql, { table: 'mayfly.tasks' }).migrate()
+await postgresTaskStore(sql).migrate({ server: '${name}' })
 await sql.end()
-console.log('the table mayfly.tasks exists')
+console.log('the table for the tasks of ${name} exists')
 `
 
 const dynamodb = `import { DynamoDB } from '@aws-sdk/client-dynamodb'

@@ -5,7 +5,4 @@ import { createNotes } from './notes.ts'
 
 export { MayflyBus, MayflySubscriptions } from 'mayfly-mcp/cloudflare'
 
-export default createNotes(
-  durableObjectBus(env.CHANGES, { name: 'notes' }),
-  durableObjectSubscriptions(env.SUBSCRIPTIONS, { name: 'notes' }),
-)
+export default createNotes(durableObjectBus(env.CHANGES), durableObjectSubscriptions(env.SUBSCRIPTIONS))

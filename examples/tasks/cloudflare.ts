@@ -4,7 +4,7 @@ import { durableObjectTaskStore, taskObject } from 'mayfly-mcp/cloudflare'
 import { createTasks } from 'mayfly-mcp/tasks'
 import { createReports } from './reports.ts'
 
-const server = createReports(createTasks({ store: durableObjectTaskStore(env.TASKS, { name: 'reports' }) }))
+const server = createReports(createTasks({ store: durableObjectTaskStore(env.TASKS) }))
 
 export class MayflyTasks extends taskObject(() => server) {}
 

@@ -6,7 +6,6 @@ import { createReports } from './reports.ts'
 
 const url = process.env.DATABASE_URL ?? 'postgres://127.0.0.1/postgres'
 // With fetch_types, a restart of Postgres would end this process.
-const store = postgresTaskStore(postgres(url, { fetch_types: false }))
-await store.migrate({ server: 'reports' })
+const store = postgresTaskStore(postgres(url, { fetch_types: false }), { createTable: true })
 
 export default createReports(createTasks({ store, runner: pollingRunner() }))
