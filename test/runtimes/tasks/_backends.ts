@@ -58,7 +58,8 @@ interface Dynamo extends DynamoClient {
   describeTable(input: { TableName: string }): Promise<{ Table: { TableStatus: string } }>
 }
 
-export async function startDynamoStores(count: number): Promise<StoreServer> {
+/** A DynamoDB with the table `tasks`. */
+export async function startDynamo(): Promise<{ connect(): DynamoClient; stop(): Promise<void> }> {
   const require = createRequire(new URL('stores/dynalite/package.json', import.meta.url))
   const { DynamoDB } = require('@aws-sdk/client-dynamodb') as { DynamoDB: new (options: object) => Dynamo }
   const port = await testPort()
@@ -68,21 +69,19 @@ export async function startDynamoStores(count: number): Promise<StoreServer> {
   const child = spawn(process.execPath, [command, ...options], { stdio: 'ignore' })
   const endpoint = `http://127.0.0.1:${port}`
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-  const clients = Array.from(
-    { length: count },
-    () => new DynamoDB({ endpoint, region: 'local', credentials }),
-  )
-  const [first] = clients
-  await eventually(() => first!.createTable(dynamoTaskTable('tasks')))
+  const connect = (): Dynamo => new DynamoDB({ endpoint, region: 'local', credentials })
+  const first = connect()
+  await eventually(() => first.createTable(dynamoTaskTable('tasks')))
   await eventually(async () =>
-    expect((await first!.describeTable({ TableName: 'tasks' })).Table.TableStatus).toBe('ACTIVE'),
+    expect((await first.describeTable({ TableName: 'tasks' })).Table.TableStatus).toBe('ACTIVE'),
   )
-  return {
-    stores: clients.map((client) =>
-      dynamoTaskStore(client, { table: 'tasks', prefix: 'mayfly', timeoutMs: TIMEOUT_MS }),
-    ),
-    stop: () => end(child),
-  }
+  return { connect, stop: () => end(child) }
+}
+
+export async function startDynamoStores(count: number): Promise<StoreServer> {
+  const { connect, stop } = await startDynamo()
+  const named = { table: 'tasks', prefix: 'mayfly', timeoutMs: TIMEOUT_MS }
+  return { stores: Array.from({ length: count }, () => dynamoTaskStore(connect(), named)), stop }
 }
 
 /** Durable Objects in a real workerd, whose alarms run nothing. */
