@@ -36,11 +36,12 @@ export async function serveArtefact(
   entry: string,
   target: Pick<Target, 'build' | 'preview'>,
   cwd: string = ROOT,
+  name = 'contract',
 ): Promise<ServedArtefact> {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-artefact-'))
   const outDir = join(folder, 'out')
   const log = join(folder, 'log.txt')
-  const project = { cwd, entry: resolve(cwd, entry), name: 'contract' }
+  const project = { cwd, entry: resolve(cwd, entry), name }
   await buildInto(target, project, outDir)
   const port = await testPort()
   const output = openSync(log, 'w')

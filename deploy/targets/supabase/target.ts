@@ -27,6 +27,7 @@ import { denoProgram } from '../deno/program.ts'
 import { toolFinding } from '../deploy-tool.ts'
 import { pickOptions, withoutOptions } from '../tool-options.ts'
 import { LINK_FILE, PROJECT_OPTIONS, productionRef, supabasePlace } from './place.ts'
+import { readOwnVariables, toProjectVariables, variablePrefix } from './variables.ts'
 
 const MAIN = `import server from 'mayfly:entry'
 import { supabase } from 'mayfly-mcp/supabase'
@@ -50,7 +51,7 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
       outfile: join(outDir, main),
       platform: 'node',
       conditions: ['deno'],
-      banner: NODE_BANNER,
+      banner: `${NODE_BANNER}${readOwnVariables(project.name)}`,
     })
     writeFileSync(join(outDir, folder, 'deno.json'), '{ "imports": {} }\n')
     writeFileSync(join(outDir, 'supabase/config.toml'), configFor(project.name, './functions'))
@@ -111,20 +112,22 @@ export const supabase: Target = {
 const cronSql = (
   name: string,
 ): string => `-- Lets the database call the function each minute, which runs the tasks that are due. Run this once in the SQL editor, with your own
--- values for the two secrets.
+-- values for the two secrets. The names are this function's: if one exists, it ends with an error and changes nothing.
+begin;
 create extension if not exists pg_cron;
 create extension if not exists pg_net;
-select vault.create_secret('https://<project>.supabase.co/functions/v1/${name}/tasks', 'tasks_url');
-select vault.create_secret('<CRON_SECRET of .env>', 'tasks_secret');
-select cron.schedule('mayfly-tasks', '* * * * *', $$
+select vault.create_secret('https://<project>.supabase.co/functions/v1/${name}/tasks', '${name}_tasks_url');
+select vault.create_secret('<CRON_SECRET of .env>', '${name}_tasks_secret');
+select cron.schedule('${name}-tasks', '* * * * *', $$
   select net.http_post(
-    url := (select decrypted_secret from vault.decrypted_secrets where name = 'tasks_url'),
+    url := (select decrypted_secret from vault.decrypted_secrets where name = '${name}_tasks_url'),
     headers := jsonb_build_object(
-      'authorization', 'Bearer ' || (select decrypted_secret from vault.decrypted_secrets where name = 'tasks_secret')
+      'authorization', 'Bearer ' || (select decrypted_secret from vault.decrypted_secrets where name = '${name}_tasks_secret')
     ),
     timeout_milliseconds := 60000
   )
 $$);
+commit;
 `
 
 /**
@@ -164,7 +167,7 @@ function deployment(
   // `supabase link` writes into the user's project, not into the built folder.
   const linked = join(project.cwd, LINK_FILE)
   const place = supabasePlace(project, { stage, extra })
-  const variables = withStage(secrets, stage)
+  const variables = toProjectVariables(project.name, withStage(secrets, stage))
   if (existsSync(linked)) {
     mkdirSync(join(outDir, 'supabase/.temp'), { recursive: true })
     writeFileSync(join(outDir, LINK_FILE), readFileSync(linked))
@@ -197,6 +200,11 @@ function deployment(
         cwd: project.cwd,
       },
     ],
+    ...(variables.size > 0 && {
+      notes: [
+        `all functions of a project have its secrets: those of ${project.name} are stored as ${variablePrefix(project.name)}…, and it reads them by their own names`,
+      ],
+    }),
     endpoint: { find: () => endpointOf(project, place.account) },
   }
 }
