@@ -54,37 +54,12 @@ interface VercelGlobal {
 export function vercel(server: FetchServer, options: VercelOptions = {}): { fetch: Handler } {
   requireServer('vercel', server)
   refuseUnknown('vercel', options, OPTIONS)
-  return {
-    fetch: (request, context) => {
-      const { process, EdgeRuntime } = platform()
-      const given = requestContext()
-      const env = options.env ?? process?.env ?? {}
-      const { waitUntil } = { ...given, ...(context as VercelContext | undefined) }
-      const { maxDurationMs = maxDurationFrom(env, DEFAULT_DURATION_MS) } = options
-      const { firstByteMs = EdgeRuntime === undefined ? undefined : EDGE_FIRST_BYTE_MS } = options
-      // Vercel overwrites this header if a client sends it; elsewhere a client could set it. The variable alone proves nothing: a file of
-      // `vercel env pull` has it, too, but only Vercel's runtime has a context for each request.
-      const isVercel = process?.env.VERCEL !== undefined && given !== undefined
-      const clientAddress = isVercel ? request.headers.get('x-real-ip') : null
-      const now = Date.now()
-      return serveRequest(server, request, {
-        env,
-        deadline: now + maxDurationMs,
-        deadlineName: 'the maximum duration of the Vercel Function',
-        // Vercel routes a host only to the project that owns the domain.
-        vouchesForHost: isVercel,
-        ...(firstByteMs !== undefined && { firstByteBy: now + firstByteMs }),
-        ...(typeof waitUntil === 'function' && {
-          waitUntil: (promise: Promise<unknown>) => waitUntil.call(context, promise),
-        }),
-        ...(clientAddress !== null && { clientAddress }),
-      })
-    },
-  }
+  return { fetch: createHandler(server, options, () => false) }
 }
 
 /**
- * Creates the exports of a Next.js `route.ts` on any path: `app/api/[transport]/route.ts`, `app/mcp/route.ts`.
+ * Creates the exports of a Next.js `route.ts` on any path: `app/api/[transport]/route.ts`, `app/mcp/route.ts`. In `next dev` (`NODE_ENV` is
+ * `development`) only hosts of this machine are served, and those that `http.allowedHosts`, `http.publicUrl` or `MAYFLY_ALLOWED_HOSTS` name.
  *
  * ```ts
  * export const { GET, HEAD, POST, DELETE, OPTIONS } = routeHandlers(server)
@@ -93,10 +68,48 @@ export function vercel(server: FetchServer, options: VercelOptions = {}): { fetc
 export function routeHandlers(server: FetchServer, options: VercelOptions = {}): RouteHandlers {
   requireServer('routeHandlers', server)
   refuseUnknown('routeHandlers', options, OPTIONS)
-  const { fetch } = vercel(server, options)
+  const serve = createHandler(server, options, isInDevelopment)
   // Next.js passes the route's parameters as the second argument, not a platform context.
-  const handle: Handler = (request) => fetch(request)
+  const handle: Handler = (request) => serve(request)
   return { GET: handle, HEAD: handle, POST: handle, DELETE: handle, OPTIONS: handle }
+}
+
+/**
+ * Whether this is `next dev`. It does not tell a route the address of the connection (a page may set `X-Forwarded-For`), so every connection
+ * counts as one from this machine, whose browser a page could use (DNS rebinding).
+ */
+function isInDevelopment(): boolean {
+  return platform().process?.env.NODE_ENV === 'development'
+}
+
+/** @param isLocal Whether only this machine's own hosts are served, unless Vercel routes the request. */
+function createHandler(server: FetchServer, options: VercelOptions, isLocal: () => boolean): Handler {
+  return (request, context) => {
+    const { process, EdgeRuntime } = platform()
+    const given = requestContext()
+    const env = options.env ?? process?.env ?? {}
+    const { waitUntil } = { ...given, ...(context as VercelContext | undefined) }
+    const { maxDurationMs = maxDurationFrom(env, DEFAULT_DURATION_MS) } = options
+    const { firstByteMs = EdgeRuntime === undefined ? undefined : EDGE_FIRST_BYTE_MS } = options
+    // Vercel overwrites this header if a client sends it; elsewhere a client could set it. The variable alone proves nothing: a file of
+    // `vercel env pull` has it, too, but only Vercel's runtime has a context for each request.
+    const isVercel = process?.env.VERCEL !== undefined && given !== undefined
+    const clientAddress = isVercel ? request.headers.get('x-real-ip') : null
+    const now = Date.now()
+    return serveRequest(server, request, {
+      env,
+      deadline: now + maxDurationMs,
+      deadlineName: 'the maximum duration of the Vercel Function',
+      // Vercel routes a host only to the project that owns the domain.
+      vouchesForHost: isVercel,
+      ...(!isVercel && isLocal() && { loopback: true }),
+      ...(firstByteMs !== undefined && { firstByteBy: now + firstByteMs }),
+      ...(typeof waitUntil === 'function' && {
+        waitUntil: (promise: Promise<unknown>) => waitUntil.call(context, promise),
+      }),
+      ...(clientAddress !== null && { clientAddress }),
+    })
+  }
 }
 
 /** Reads the context of the current request, where Vercel's Node runtime stores it. */

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { type IncomingMessage, request } from 'node:http'
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testPort } from '../_port.ts'
@@ -43,7 +43,7 @@ function writeApp({ folder, file, app, title }: Framework): string {
   return cwd
 }
 
-async function serve(framework: Framework): Promise<Served> {
+async function serve(framework: Framework, variables: NodeJS.ProcessEnv = {}): Promise<Served> {
   const cwd = writeApp(framework)
   const port = await testPort()
   const [command, ...args] = framework.start(port)
@@ -61,10 +61,10 @@ async function serve(framework: Framework): Promise<Served> {
       NODE_ENV: 'development',
       // Whatever an app lacks is a failure on every machine: Next.js installs packages by itself where nobody said so.
       CI: '1',
-      MAYFLY_ALLOWED_HOSTS: '127.0.0.1',
       NEXT_TELEMETRY_DISABLED: '1',
       NUXT_TELEMETRY_DISABLED: '1',
       ASTRO_TELEMETRY_DISABLED: '1',
+      ...variables,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -96,6 +96,17 @@ async function serve(framework: Framework): Promise<Served> {
   return { url, stop }
 }
 
+/** Of the page, as a browser asks for it whose name for the address is `host`. */
+async function statusFor(
+  url: URL,
+  host: string,
+  more: OutgoingHttpHeaders = {},
+): Promise<number | undefined> {
+  const headers = { host, accept: 'text/html', ...more }
+  const [response] = (await once(request(url, { headers }).end(), 'response')) as [IncomingMessage]
+  return response.resume().statusCode
+}
+
 it('every framework of the page is started here, and each file is where the page says', () => {
   expect([...SECTIONS.keys()].sort()).toEqual(FRAMEWORKS.map(({ title }) => title).sort())
   for (const { title, file } of FRAMEWORKS) expect(SECTIONS.get(title)?.intro, title).toContain(`\`${file}\``)
@@ -109,7 +120,7 @@ it('every framework of the page is started here, and each file is where the page
 describe.each(FRAMEWORKS)('$title', { timeout: START_MS }, (framework) => {
   let served: Served
   beforeAll(async () => {
-    served = await serve(framework)
+    served = await serve(framework, { MAYFLY_ALLOWED_HOSTS: '127.0.0.1' })
   }, START_MS + 10_000)
   afterAll(() => served?.stop())
 
@@ -128,10 +139,7 @@ describe.each(FRAMEWORKS)('$title', { timeout: START_MS }, (framework) => {
   })
 
   it('MAYFLY_ALLOWED_HOSTS: a request for another host → 403', async () => {
-    const headers = { host: 'rebound.example', accept: 'text/html' }
-    const [response] = (await once(request(served.url, { headers }).end(), 'response')) as [IncomingMessage]
-
-    expect(response.resume().statusCode).toBe(403)
+    expect(await statusFor(served.url, 'rebound.example')).toBe(403)
   })
 
   it('a body that is no JSON → 400 of the server', async () => {
@@ -142,5 +150,22 @@ describe.each(FRAMEWORKS)('$title', { timeout: START_MS }, (framework) => {
     })
 
     expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32700 } }])
+  })
+})
+
+describe.each(FRAMEWORKS)('$title in development, without a variable', { timeout: START_MS }, (framework) => {
+  it('a request for another host → 403, whatever a page claims of it; for this machine → 200', async () => {
+    const served = await serve(framework)
+    try {
+      const { port } = served.url
+      const claims = { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-host': `localhost:${port}` }
+
+      expect(await statusFor(served.url, `rebound.example:${port}`)).toBe(403)
+      expect(await statusFor(served.url, `rebound.example:${port}`, claims)).toBe(403)
+      expect(await statusFor(served.url, `127.0.0.1:${port}`)).toBe(200)
+      expect(await statusFor(served.url, `localhost:${port}`)).toBe(200)
+    } finally {
+      await served.stop()
+    }
   })
 })

@@ -112,6 +112,45 @@ it.each([
   },
 )
 
+describe('a route of Next.js in development', () => {
+  const named = (host: string, headers: object = {}) =>
+    new Request(`http://${host}/mcp`, { headers: { host, accept: 'text/html', ...headers } })
+  const routes = (http: object = {}) =>
+    routeHandlers(new MCPServer({ name: 'a', version: '1', log: false, http }), { env: {} })
+
+  it('refuses a foreign Host, whatever a page claims, and serves the named ones [guard.rebinding]', async () => {
+    vi.stubEnv('NODE_ENV', 'development')
+    const claims = { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-host': 'localhost:3000' }
+    const { GET } = routes()
+
+    for (const headers of [{}, claims]) expect((await GET(named('evil.example', headers))).status).toBe(403)
+    for (const host of ['localhost:3000', '127.0.0.1:3000', '[::1]:3000'])
+      expect((await GET(named(host))).status).toBe(200)
+    for (const http of [{ allowedHosts: ['my.tunnel'] }, { publicUrl: 'https://my.tunnel/mcp' }])
+      expect((await routes(http).GET(named('my.tunnel'))).status).toBe(200)
+  })
+
+  it.each([
+    ['production', 200],
+    ['test', 200],
+    [undefined, 200],
+  ])('NODE_ENV %j → any Host: %d', async (mode, status) => {
+    vi.stubEnv('NODE_ENV', mode)
+    expect((await routes().GET(named('shop.example'))).status).toBe(status)
+  })
+
+  it('is not one on Vercel, nor a function outside Next.js', async () => {
+    const { server, seen } = createSpy()
+    vi.stubEnv('NODE_ENV', 'development')
+    await vercel(server).fetch(request())
+    vi.stubEnv('VERCEL', '1')
+    vi.stubGlobal(VERCEL_CONTEXT, { get: () => ({}) })
+    await routeHandlers(server).GET(request())
+
+    expect(seen.map(({ loopback }) => loopback)).toEqual([undefined, undefined])
+  })
+})
+
 it.each([
   [{ env: { toObject: () => ({}) } }, true],
   [undefined, false],
