@@ -1,6 +1,7 @@
 /**
  * `npm run test:newest-clis`: the tests of test/platform-clis with the newest version of each tool that installs, where `npm run
- * test:runtimes` has pinned ones. Needs the registry; the tools themselves connect only to loopback. Ends with vitest's exit code.
+ * test:runtimes` has pinned ones, and AWS's SAM translator from Python's registry. Needs the registries; the tools themselves connect only to
+ * loopback. Ends with vitest's exit code.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -31,9 +32,18 @@ for (const tool of TOOLS) {
   console.log(`${tool} ${version}`)
 }
 
+const python = installPython('cfn-lint')
+if (python === undefined)
+  console.log('cfn-lint: does not install; the installed one is tested, if there is one')
+
 // Some of them need a newer Node than the machine's.
 const path = `${join(ROOT, 'node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}`
-const env = { ...process.env, PATH: path, MAYFLY_TEST_CLIS: CACHE }
+const env = {
+  ...process.env,
+  PATH: path,
+  MAYFLY_TEST_CLIS: CACHE,
+  ...(python !== undefined && { MAYFLY_TEST_PYTHON: python }),
+}
 execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, env, stdio: 'inherit' })
 const { status } = spawnSync('npx', ['vitest', 'run', 'test/platform-clis', ...process.argv.slice(2)], {
   cwd: ROOT,
@@ -58,4 +68,25 @@ function install(tool: string, version: string | undefined): string | undefined 
     `${tool}@${version} does not install: ${/npm error (?!code)(.*)/.exec(stderr)?.[1] ?? stderr.slice(0, 200)}`,
   )
   return undefined
+}
+
+/** With the SAM translator, which it needs. Returns the folder of its modules; undefined if it does not install. */
+function installPython(name: string): string | undefined {
+  const folder = join(CACHE, 'python')
+  rmSync(folder, { recursive: true, force: true })
+  const args = [
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--retries',
+    '1',
+    '--timeout',
+    '20',
+    '--target',
+    folder,
+    name,
+  ]
+  const { status } = spawnSync('python3', args, { encoding: 'utf8' })
+  return status === 0 ? folder : undefined
 }
