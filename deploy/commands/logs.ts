@@ -29,7 +29,7 @@ async function follow(target: Target, project: Project, extra: readonly string[]
   if (target.logs === undefined) {
     throw new CliError(`${target.title} runs on your own machine: its log is the server's output there`)
   }
-  const { tool: named, lookup, step } = target.logs(project, extra)
+  const { tool: named, lookup, nothing, step } = target.logs(project, extra)
   const tool = findTool(named, project.cwd)
   if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
   if (!(await isLoggedIn(tool, { tool: named, steps: [] }, project.cwd))) {
@@ -38,6 +38,9 @@ async function follow(target: Target, project: Project, extra: readonly string[]
   const found = lookup === undefined ? '' : await lookUp(lookup, tool)
   if (found === undefined)
     throw new CliError(`${lookup?.title} failed: deploy the server first, and see the output above`)
+  // `None`: how the AWS CLI prints an empty result as text.
+  if (lookup !== undefined && /^(?:None)?$/.test(found))
+    throw new CliError(nothing ?? `${lookup.title}: nothing found`)
   const args = step.args.map((arg) => (arg === FOUND ? found : arg))
   const { code } = await runStep({ ...step, args }, tool, { stdout: 1 })
   return code

@@ -169,6 +169,8 @@ export interface Logs {
   readonly tool: Deployment['tool']
   /** Finds the value of `FOUND` in the arguments of `step`: one word on stdout. */
   readonly lookup?: DeployStep
+  /** One line, if it finds nothing. */
+  readonly nothing?: string
   readonly step: DeployStep
 }
 

@@ -66,6 +66,7 @@ test('lambda: hostile values arrive on stdin as one JSON object, and nowhere els
   const { output, calls } = await deploy(project, 'lambda')
 
   expectNowhereElse(output, calls)
+  expect(output).toMatch(/^mayfly: \S+-secrets will hold API_KEY, PRIVATE_KEY, FLAG_LIKE alone: [^\n]+$/m)
   const { input } = calls.find((call) => call.args.includes('put-secret-value'))!
   const { SecretString } = JSON.parse(input) as { SecretString: string }
   expect(JSON.parse(SecretString)).toEqual(VALUES)

@@ -217,4 +217,25 @@ esac
     const { stdout } = await new MayflyProcess(args, project.folder, undefined, env).exited
     expect(stdout).toBe('logs tail shop-log-group --follow --region eu-west-1 --since 1h\n')
   })
+
+  test.each(['', 'None'])(
+    'lambda: a stack without a log group (the AWS CLI prints "%s") → one line',
+    async (told) => {
+      await using project = new Project()
+      project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+      project.write('package.json', '{ "name": "shop", "type": "module" }')
+      mkdirSync(join(project.folder, 'bin'))
+      project.write(
+        'bin/aws',
+        `#!/bin/sh\ncase "$*" in *describe-stacks*) echo ${told} ;; *tail*) echo "$*" ;; esac\n`,
+      )
+      chmodSync(join(project.folder, 'bin/aws'), 0o755)
+      const env = { PATH: `${join(project.folder, 'bin')}:${process.env.PATH}` }
+      const mayfly = new MayflyProcess(['logs', '--target', 'lambda'], project.folder, undefined, env)
+      const { code, stdout, stderr } = await mayfly.exited
+      expect(code).toBe(1)
+      expect(stdout).toBe('')
+      expect(stderr).toMatch(/^mayfly: the stack shop has no log group: deploy the server [^\n]+\n$/)
+    },
+  )
 })

@@ -194,7 +194,7 @@ function deployment(
   }
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
-    notes: concurrencyNotes(overrides),
+    notes: [...storeNotes(secretId, [...secrets.keys()]), ...concurrencyNotes(overrides)],
     steps: secrets.size === 0 ? [upload] : [...storeSecrets(), upload],
     endpoint: {
       step: outputsOf(stack, `[?ends_with(OutputKey, 'Endpoint')].OutputValue`, common, cwd),
@@ -252,8 +252,18 @@ function logs(project: Project, extra: readonly string[]): Logs {
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
     lookup: outputsOf(stack, `[?OutputKey=='LogGroupName'].OutputValue`, common, cwd),
+    nothing: `the stack ${stack} has no log group: deploy the server with this version of Mayfly, or name its stack with -- --stack-name <name>`,
     step: { title: 'show the log', args: ['logs', 'tail', FOUND, '--follow', ...others], cwd },
   }
+}
+
+/** The store is one value, which a deployment replaces. */
+function storeNotes(store: string, names: readonly string[]): string[] {
+  return names.length === 0
+    ? []
+    : [
+        `${store} will hold ${names.join(', ')} alone: name every secret of the server, others are removed from it`,
+      ]
 }
 
 /** New accounts have few concurrent executions. If too few would stay unreserved, the stack fails and rolls back after minutes. */
