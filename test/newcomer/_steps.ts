@@ -45,7 +45,10 @@ const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^npx mayfly registry$/, writeServerJson],
   [/^npx (?:wrangler|vercel|supabase|netlify|deno) /, toolIsThere],
   // Not npm's: AWS's tools, and a clone of this repository, whose tests these are.
-  [/^(?:pip install aws-sam-cli|aws login|npm ci && npm (?:start|test))$/, async () => {}],
+  [
+    /^(?:pip install aws-sam-cli|aws login|aws cloudformation delete-stack --stack-name \S+|npm ci && npm (?:start|test))$/,
+    async () => {},
+  ],
 ]
 
 export async function perform(command: string, visit: Visit): Promise<void> {
