@@ -85,6 +85,51 @@ it('sessions of 1.x, with elicitationCallback', async () => {
   })
 })
 
+it('a form that is filled in and validated, and a server that answers for itself', async () => {
+  const order = createTool({
+    id: 'order',
+    execute: async (_input, ctx) => {
+      const form = z.object({ size: z.string().default('M'), note: z.string().max(3) })
+      const answer = await ctx.elicit('Order?', form)
+      return answer.action === 'accept' ? answer.content : answer.action
+    },
+  })
+  const urls = { form: await start({ tools: { order } }), auto: await start() }
+  const ask = async (note: string | undefined) => {
+    const client = examples.filling(urls, (field) => (field === 'note' ? note : undefined))
+    onTestFinished(() => client.close())
+    const [form, auto] = Object.values(await client.createAllSessions())
+    return [await form!.callTool('order'), await auto!.callTool('ask')].map(({ content }) => content)
+  }
+  const own = [{ type: 'text', text: 'M' }]
+  expect(await ask('now')).toEqual([[{ type: 'text', text: '{"size":"M","note":"now"}' }], own])
+  expect(await ask('too long')).toEqual([[{ type: 'text', text: 'decline' }], own])
+  expect(await ask(undefined)).toEqual([[{ type: 'text', text: 'decline' }], own])
+})
+
+it('what a server logs', async () => {
+  const logs = createTool({
+    id: 'logs',
+    execute: (_input, ctx) => {
+      ctx.log('warning', 'low')
+      return 'done'
+    },
+  })
+  const entries: unknown[] = []
+  const client = examples.logging(await start({ tools: { logs } }), (entry) => entries.push(entry))
+  onTestFinished(() => client.close())
+  await (await client.connect('demo')).callTool('logs')
+  await expect.poll(() => entries).toMatchObject([{ level: 'warning', data: 'low' }])
+})
+
+it.each(['onSampling', 'samplingCallback', 'loggingCallback', 'onNotification', 'codeMode'])(
+  '%s → TypeError: there is none',
+  (option) => {
+    const config = { mcpServers: { demo: { url: 'http://127.0.0.1:1/mcp' } } }
+    expect(() => new MCPClient(config, { [option]: () => {} })).toThrow(`"${option}"`)
+  },
+)
+
 it('the callback of one server comes before that of the client', async () => {
   const url = await start()
   const client = new MCPClient(

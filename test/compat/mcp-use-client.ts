@@ -1,5 +1,14 @@
 /** The examples of mcp-use's documentation of its client. Only the import is another one, and addresses are parameters. */
-import { acceptWithDefaults, MCPClient, type OnElicitationCallback } from '../../src/mcp-use-client.ts'
+import type { ElicitResult, LoggingMessageNotificationParams } from '@modelcontextprotocol/sdk/types.js'
+import {
+  accept,
+  acceptWithDefaults,
+  decline,
+  type ElicitContent,
+  MCPClient,
+  type OnElicitationCallback,
+  validate,
+} from '../../src/mcp-use-client.ts'
 
 /** "MCP Client": quick start. */
 export async function quickStart(url: string) {
@@ -63,4 +72,40 @@ export async function sessions(url: string, elicitationCallback: OnElicitationCa
   const asked = await session.callTool('ask')
   await client.closeAllSessions()
   return { read: read.contents, messages, asked: asked.content, left: client.getAllActiveSessions() }
+}
+
+/** "Elicitation": a form that is filled in field by field and validated, a URL, and one server that answers for itself. */
+export function filling(
+  urls: { form: string; auto: string },
+  entered: (field: string) => string | undefined,
+) {
+  const form: OnElicitationCallback = async (params): Promise<ElicitResult> => {
+    if (params.mode === 'url') return { action: 'decline' }
+    const data: ElicitContent = {}
+    for (const [key, field] of Object.entries(params.requestedSchema.properties)) {
+      const value = entered(key) ?? field.default
+      if (params.requestedSchema.required?.includes(key) && value === undefined)
+        return decline(`Missing required field: ${key}`)
+      if (value !== undefined) data[key] = value as ElicitContent[string]
+    }
+    const { valid, errors } = validate(params, data)
+    return valid ? accept(data) : decline(errors?.join('; '))
+  }
+  return new MCPClient(
+    {
+      mcpServers: {
+        form: { url: urls.form },
+        auto: { url: urls.auto, onElicitation: async (params) => acceptWithDefaults(params) },
+      },
+    },
+    { onElicitation: form },
+  )
+}
+
+/** mcp-use 1.x has `loggingCallback` for all servers; here each has `log`. */
+export function logging(
+  url: string,
+  log: (params: Omit<LoggingMessageNotificationParams, 'logger'>) => void,
+) {
+  return new MCPClient({ mcpServers: { demo: { url, log } } })
 }
