@@ -13,7 +13,7 @@ export interface ElicitContent {
 /** The user's answer. */
 export interface ElicitResult {
   action: 'accept' | 'decline' | 'cancel'
-  content?: ElicitContent
+  content?: ElicitContent | undefined
   [other: string]: unknown
 }
 
