@@ -13,6 +13,7 @@ export function createWeatherServer(tracedFetch: typeof fetch, flush: () => Prom
     execute: ({ city }, ctx) =>
       trace.getTracer('weather').startActiveSpan('look up', async (span) => {
         try {
+          ctx.reportProgress({ progress: 0, total: 1, message: `Looking up ${city}` })
           const address = `${ctx.env.WEATHER_URL}?city=${encodeURIComponent(city)}`
           const response = await tracedFetch(address, { signal: ctx.signal })
           return await response.text()

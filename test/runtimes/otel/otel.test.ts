@@ -102,6 +102,24 @@ describe.each<[string, string, Build, string, WithVariables]>([
     expect(weather.parents.get('Rome')).toBe(`00-${TRACE}-${outgoing.spanId}-01`)
   })
 
+  it('a call that streams: its spans leave after the stream', async () => {
+    const parent = '00-00000000000000000000000000000abc-00000000000000ab-01'
+    const params = { name: 'weather', arguments: { city: 'Bern' } }
+    const meta = { progressToken: 'token', traceparent: parent }
+    const response = await fetch(modernRequest(served.url, 'tools/call', params, { meta }))
+    const isBuffered = platform === 'Lambda, buffered'
+    expect(response.headers.get('content-type')).toBe(isBuffered ? 'application/json' : 'text/event-stream')
+    const text = await response.text()
+    expect(text).toContain('It is sunny in Bern.')
+    expect(text.includes('Looking up Bern')).toBe(!isBuffered)
+    const spans = await eventually(() => {
+      const found = ofTrace(parent.split('-')[1]!)
+      expect(found).toHaveLength(3)
+      return found
+    })
+    expect(spans.find(({ kind }) => kind === 2)?.parentSpanId).toBe('00000000000000ab')
+  })
+
   it('calls at the same time keep their spans apart, and each leaves', async () => {
     const cities = ['Oslo', 'Lima', 'Baku', 'Cork']
     const answers = await Promise.all(
