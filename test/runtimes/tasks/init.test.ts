@@ -126,8 +126,7 @@ describe('with its own database', () => {
       const wire = new TaskWire(dev.url)
       const { taskId } = await wire.call('tournament', { rounds: 2 })
       const isDue = async (): Promise<boolean> => {
-        const [row] =
-          await sql`SELECT due_at FROM ${sql(`mayfly.${target}_database_tasks`)} WHERE id = ${taskId}`
+        const [row] = await sql`SELECT due_at FROM mayfly.dice_tasks WHERE id = ${taskId}`
         return row!.due_at !== null
       }
       // It sleeps twice, and waits for an answer then.

@@ -7,6 +7,7 @@ import type { TaskControls } from '../../../src/tasks.ts'
 const NOW = 1_800_000_000_000
 const HOUR_MS = 3_600_000
 const context = { waitUntil: () => {} }
+const QUEUE = { queueUrl: 'https://sqs.example/1/tasks' }
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW })
@@ -40,7 +41,7 @@ function openSqs(dueAt: number | null) {
     sendMessage: vi.fn(async (_input: object) => {}),
     changeMessageVisibility: vi.fn(async (_input: object) => {}),
   }
-  const runner = sqsRunner(client, { queueUrl: 'https://sqs.example/1/tasks' })
+  const runner = sqsRunner(client, QUEUE)
   const tasks = tasksDueAt(dueAt)
   runner.attach!(tasks)
   const deliver = (body: unknown, attempts = 1) => {
@@ -72,6 +73,34 @@ describe('a queue', () => {
     const MessageBody = JSON.stringify({ id: 'a', at: NOW + ms })
     const sent = { QueueUrl: 'https://sqs.example/1/tasks', MessageBody, DelaySeconds }
     expect(client.sendMessage).toHaveBeenCalledWith(sent)
+  })
+
+  it('a message of another server, which shares the queue → not run, delivered again, and reported by the server', async () => {
+    const owner = { tag: () => 'shop', isForeign: vi.fn((tag: string | undefined) => tag === 'bank') }
+    const tasks = tasksDueAt(null)
+    const cloudflare = queueRunner({ send: async () => {} })
+    cloudflare.attach!(tasks, owner)
+    const sqs = sqsRunner({ sendMessage: async () => {}, changeMessageVisibility: async () => {} }, QUEUE)
+    sqs.attach!(tasks, owner)
+    const body = { id: 'a', at: NOW - 1, server: 'bank' }
+
+    const message = { body, attempts: 1, ack: vi.fn(), retry: vi.fn() } satisfies TaskMessage
+    await cloudflare.queue({ messages: [message] }, {}, context)
+    const attributes = { ApproximateReceiveCount: '1' }
+    const record = { messageId: 'm', receiptHandle: 'r', body: JSON.stringify(body), attributes }
+    const result = await sqs.handler({ Records: [record] }, { getRemainingTimeInMillis: () => 60_000 })
+
+    expect(message.ack).not.toHaveBeenCalled()
+    expect(message.retry).toHaveBeenCalledOnce()
+    expect(result.batchItemFailures).toEqual([{ itemIdentifier: 'm' }])
+    expect(tasks.run).not.toHaveBeenCalled()
+    expect(owner.isForeign).toHaveBeenCalledTimes(2)
+  })
+
+  it('a message of a version that did not name the server → run', async () => {
+    const { tasks, deliver } = openSqs(null)
+    expect(await deliver(JSON.stringify({ id: 'a', at: NOW - 1 }))).toEqual({ batchItemFailures: [] })
+    expect(tasks.run).toHaveBeenCalledOnce()
   })
 
   it('a message that comes early → sent again, and nothing runs', async () => {
