@@ -108,6 +108,9 @@ export const supabase: Target = {
   }),
 }
 
+/** The names that `mayfly init` wrote before. */
+const SHARED_SCHEDULE = /'(?:mayfly-tasks|tasks_url|tasks_secret)'/
+
 /** https://supabase.com/docs/guides/functions/schedule-functions */
 const cronSql = (
   name: string,
@@ -241,6 +244,13 @@ async function examine(project: Project): Promise<Finding[]> {
     const message =
       'the schedule is in the database: run supabase/cron.sql there once, see docs/tasks-runners.md'
     findings.push({ level: 'ok', message })
+  }
+  const schedule = join(cwd, 'supabase/cron.sql')
+  if (existsSync(schedule) && SHARED_SCHEDULE.test(readFileSync(schedule, 'utf8'))) {
+    findings.push({
+      level: 'warning',
+      message: `supabase/cron.sql uses names that every function of the project would use, so a second one takes over the schedule of the first: rename them to ${name}_tasks_url, ${name}_tasks_secret and ${name}-tasks, run it, then run select cron.unschedule('mayfly-tasks')`,
+    })
   }
   try {
     findings.push({ level: 'ok', message: `deno found, for mayfly dev: ${denoProgram(cwd)}` })

@@ -1,4 +1,7 @@
 /** Two functions in one project, which gives the secrets of both to both: each has its own, schedule included. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { supabase } from '../../../deploy/targets/supabase/target.ts'
 import { toProjectVariables, variablePrefix } from '../../../deploy/targets/supabase/variables.ts'
@@ -72,6 +75,26 @@ it('the schedule, its URL and its secret have the name of the function', () => {
       ([, at]) => at,
     )
     expect(made).toEqual([`${name}_tasks_url`, `${name}_tasks_secret`, `${name}-tasks`])
+  }
+})
+
+it('mayfly doctor warns of a schedule with the names that all functions had, and not of its own', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-schedule-'))
+  try {
+    const write = (text: string) => writeFileSync(join(folder, 'supabase/cron.sql'), text)
+    const warnings = async () => {
+      const findings = await supabase.examine({ cwd: folder, entry: join(folder, 'server.ts'), name: 'shop' })
+      return findings.map(({ message }) => message).filter((message) => message.includes('cron.sql uses'))
+    }
+    mkdirSync(join(folder, 'supabase'))
+    write(supabase.files({ name: 'shop', hasTasks: true }).files['supabase/cron.sql']!)
+    expect(await warnings()).toEqual([])
+    write(
+      "select vault.create_secret('x', 'tasks_url'); select cron.schedule('mayfly-tasks', '* * * * *', $$$$);",
+    )
+    expect(await warnings()).toEqual([expect.stringContaining('rename them to shop_tasks_url')])
+  } finally {
+    rmSync(folder, { recursive: true })
   }
 })
 
