@@ -15,6 +15,7 @@ const HELP = `mayfly <command>
   build [entry]   build for a platform
   preview [entry] build, and run the result on the platform's runtime
   deploy [entry]  build, check, and upload with the platform's own CLI
+  secrets <action> list, set or remove the deployed server's secrets
   logs [entry]    stream the deployed server's logs with the platform's own CLI
   stdio [entry]   serve one client over stdin and stdout, for desktop clients
   doctor [entry]  find what is missing, wrong, or degraded on a platform
@@ -39,6 +40,7 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   build: async () => (await import('./commands/build.ts')).build,
   preview: async () => (await import('./commands/preview.ts')).preview,
   deploy: async () => (await import('./commands/deploy.ts')).deploy,
+  secrets: async () => (await import('./commands/secrets.ts')).secrets,
   logs: async () => (await import('./commands/logs.ts')).logs,
   stdio: async () => (await import('./commands/stdio.ts')).stdio,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
@@ -54,9 +56,11 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
 /** What other tools call our commands. */
 const ELSEWHERE: { readonly [name: string]: string } = {
   create: 'init',
+  env: 'secrets',
   new: 'init',
   publish: 'deploy',
   run: 'dev',
+  secret: 'secrets',
   serve: 'dev',
   start: 'dev',
   test: 'check',

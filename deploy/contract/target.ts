@@ -2,6 +2,7 @@
 import type { Abilities, TaskPlatform } from './abilities.ts'
 import type { SizeLimit } from './facts.ts'
 import type { Place, PlaceOptions } from './place.ts'
+import type { SecretStore, SecretStoreOptions } from './secret-store.ts'
 import type { DeployStep } from './step.ts'
 
 export type { TaskPlatform } from './abilities.ts'
@@ -55,6 +56,14 @@ export interface Target {
   place?(project: Project, options: PlaceOptions): Place
   /** `mayfly deploy`: the commands to run after `build` wrote `outDir`. Runs nothing itself. */
   deployment(outDir: string, project: Project, options: DeploymentOptions): Deployment
+  /**
+   * `mayfly secrets`: the secrets of the place that `place` tells. Runs nothing itself. Throws `CliError` if the place cannot be told.
+   * Undefined for targets without a platform.
+   */
+  secretStore?(
+    project: Project,
+    options: SecretStoreOptions,
+  ): SecretStore & { readonly tool: Deployment['tool'] }
   /** `mayfly deploy --preview`. Default false. */
   readonly hasPreviews?: boolean
   /** `mayfly logs`. Runs nothing itself. If the platform has no such tool, throws a `CliError` that says where the logs are. */

@@ -26,10 +26,8 @@ type Folders = Pick<Project, 'cwd' | 'entry'>
 /** The values of `names`, from the environment, otherwise from the project's files. Throws `CliError` if one is missing. */
 export function readSecrets(project: Folders, names: readonly string[]): Map<string, string> {
   const secrets = new Map<string, string>()
+  refuseNames(names)
   for (const name of names) {
-    if (!/^[A-Za-z_]\w*$/.test(name)) {
-      throw new UsageError(`"${printable(name)}" is not the name of a variable`)
-    }
     const found = findSecret(project, name)
     if (found === undefined) {
       throw new CliError(
@@ -41,6 +39,12 @@ export function readSecrets(project: Folders, names: readonly string[]): Map<str
     secrets.set(name, found.value)
   }
   return secrets
+}
+
+/** Throws `UsageError` for anything but names of variables. */
+export function refuseNames(names: readonly string[]): void {
+  const wrong = names.find((name) => !/^[A-Za-z_]\w*$/.test(name))
+  if (wrong !== undefined) throw new UsageError(`"${printable(wrong)}" is not the name of a variable`)
 }
 
 /** The value of a variable and its source: the environment, otherwise one of the project's files. */

@@ -153,18 +153,21 @@ async function run(
 
 /** The stdout of a step that only looks something up; undefined if it fails. */
 export async function lookUp(
-  { command, args, cwd, env }: DeployStep,
+  { command, args, cwd, env, stdin }: DeployStep,
   tool: DeployTool,
 ): Promise<string | undefined> {
   const child = spawn(command ?? tool, args, {
     cwd,
     env: { ...environment(), ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'inherit'],
     signal: AbortSignal.timeout(LOGIN_TIMEOUT_MS),
     killSignal: 'SIGKILL',
   })
+  // A tool that ends without reading its stdin prints the reason.
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(stdin)
   let found = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     found += text
   })
   return (await codeOf(child, 'close')) === 0 ? found.trim() : undefined

@@ -39,7 +39,7 @@ const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^curl http/, callTool],
   [/^npx mayfly(?:-mcp)? check \S+(?: --json \| jq .*)?$/, check],
   [/^npx mayfly deploy\b|^npm run deploy$/, deploy],
-  [/^npx mayfly logs$/, askForLogs],
+  [/^npx mayfly (?:logs|secrets list)$/, askForLogs],
   [/^npx mayfly tasks list$/, askForTasks],
   [/^npx mayfly keys create \S+$/, askForKey],
   [/^npx mayfly registry$/, writeServerJson],

@@ -33,6 +33,8 @@ export interface DeployProject extends Disposable {
   readonly folder: string
   write(path: string, text: string): void
   deploy(target: string, args: readonly string[], env: Record<string, string>): Promise<Output>
+  /** Any command of `mayfly`. */
+  run(args: readonly string[], env: Record<string, string>): Promise<Output>
   /** Every file that `mayfly build` has written, by path. */
   artefact(target: string): Map<string, string>
 }
@@ -55,24 +57,26 @@ export function createProject(tools: { readonly [name: string]: string }): Deplo
   mkdirSync(join(folder, 'node_modules'))
   const links = { 'mayfly-mcp': ROOT, zod: join(ROOT, 'node_modules/zod'), ...tools }
   for (const [name, path] of Object.entries(links)) symlinkSync(path, join(folder, 'node_modules', name))
+  const run = async (args: readonly string[], env: Record<string, string>): Promise<Output> => {
+    const child = spawn(process.execPath, [CLI, ...args], {
+      cwd: folder,
+      env: { ...process.env, ...env, HOME: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+      })
+    }
+    const [code] = (await once(child, 'close')) as [number | null]
+    return { code, output }
+  }
   return {
     folder,
     write,
-    deploy: async (target, args, env) => {
-      const child = spawn(process.execPath, [CLI, 'deploy', '--target', target, ...args], {
-        cwd: folder,
-        env: { ...process.env, ...env, HOME: folder },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      let output = ''
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding('utf8').on('data', (text: string) => {
-          output += text
-        })
-      }
-      const [code] = (await once(child, 'close')) as [number | null]
-      return { code, output }
-    },
+    deploy: (target, args, env) => run(['deploy', '--target', target, ...args], env),
+    run,
     artefact: (target) => {
       const out = join(folder, 'dist', target)
       const files = readdirSync(out, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())

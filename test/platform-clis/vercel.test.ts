@@ -91,3 +91,44 @@ it('hostile values are stored as they are, and are in no output, process list or
     .flatMap(({ body }) => [JSON.parse(body.toString()) as { key: string; value: string }].flat())
   expect(Object.fromEntries(sent.map(({ key, value }) => [key, value]))).toEqual(values)
 })
+
+it('the Vercel CLI lists, stores and removes variables, and no value is printed', async () => {
+  using project = createProject({ vercel: installed('vercel', 'tools') })
+  project.write('.vercel/project.json', '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }')
+  const createdAt = Date.parse('2026-11-01T10:00:00Z')
+  const variable = (id: string, key: string) => ({
+    ...{ id, key, type: 'sensitive', target: ['production'] },
+    ...{ createdAt, updatedAt: createdAt, value: '' },
+  })
+  let stored = [variable('env_o', 'OTHER')]
+  const answer = createVercelAnswer()
+  await using api = await startDouble((request) => {
+    const { method, path, body } = request
+    if (!/\/env\b/.test(path)) return answer(request)
+    if (method === 'DELETE') stored = stored.filter(({ id }) => !path.includes(id))
+    if (method === 'POST') {
+      const [{ key }] = [JSON.parse(body.toString())].flat() as [{ key: string }]
+      stored.push(variable('env_m', key))
+      return { json: { created: {}, failed: [] } }
+    }
+    return { json: { envs: stored } }
+  })
+  const secrets = (...args: string[]) =>
+    project.run(['secrets', ...args, '--target', 'vercel', '--', '--token', 'token', '--api', api.url], {
+      VERCEL_TOKEN: 'token',
+      VERCEL_TELEMETRY_DISABLED: '1',
+    })
+
+  const set = await secrets('set', 'MAYFLY_SECRET')
+  expect(set.code, set.output).toBe(0)
+  const sent = api.received.find(({ method, path }) => method === 'POST' && /\/env\b/.test(path))
+  expect([JSON.parse(sent!.body.toString())].flat()).toMatchObject([{ key: 'MAYFLY_SECRET', value: SECRET }])
+  const listed = await secrets('list')
+  expect(listed.output).toMatch(
+    /^MAYFLY_SECRET {2}written 2026-11-01 10:00 UTC\nOTHER {10}written 2026-11-01 10:00 UTC$/m,
+  )
+  const removed = await secrets('remove', 'MAYFLY_SECRET')
+  expect(removed.code, removed.output).toBe(0)
+  expect(stored.map(({ key }) => key)).toEqual(['OTHER'])
+  for (const { output } of [set, listed, removed]) expect(output).not.toContain(SECRET)
+}, 90_000)

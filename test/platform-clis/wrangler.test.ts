@@ -75,6 +75,47 @@ it('hostile values are stored as they are, and are in no output, process list or
   expect(Object.fromEntries(secrets.map(({ name, text }) => [name, text]))).toEqual(values)
 })
 
+it('wrangler lists, stores and removes secrets, and no value is printed', async () => {
+  using project = createProject({ wrangler: installed('wrangler', 'tools') })
+  const stored = new Map([['OTHER', 'kept']])
+  await using api = await startDouble((request) => {
+    const { method, path, body } = request
+    if (!path.includes('/secrets')) return answerAsCloudflare(request)
+    if (method === 'PATCH') {
+      const { secrets } = JSON.parse(body.toString()) as { secrets: Record<string, { text: string } | null> }
+      for (const [name, secret] of Object.entries(secrets)) {
+        if (secret === null) stored.delete(name)
+        else stored.set(name, secret.text)
+      }
+    }
+    const result = [...stored.keys()].map((name) => ({ name, type: 'secret_text' }))
+    return { json: { success: true, errors: [], messages: [], result } }
+  })
+  const env = {
+    CLOUDFLARE_API_BASE_URL: `${api.url}/client/v4`,
+    CLOUDFLARE_API_TOKEN: 'token',
+    CLOUDFLARE_ACCOUNT_ID: 'acc',
+    WRANGLER_SEND_METRICS: 'false',
+    WRANGLER_HIDE_BANNER: 'true',
+  }
+  const secrets = (...args: string[]) => project.run(['secrets', ...args, '--target', 'cloudflare'], env)
+
+  const set = await secrets('set', 'MAYFLY_SECRET')
+  expect(set.code, set.output).toBe(0)
+  expect(stored).toEqual(
+    new Map([
+      ['OTHER', 'kept'],
+      ['MAYFLY_SECRET', SECRET],
+    ]),
+  )
+  const listed = await secrets('list')
+  expect(listed.output).toMatch(/^MAYFLY_SECRET {2}age not told\nOTHER/m)
+  const removed = await secrets('remove', 'MAYFLY_SECRET')
+  expect(removed.code, removed.output).toBe(0)
+  expect([...stored.keys()]).toEqual(['OTHER'])
+  for (const { output } of [set, listed, removed]) expect(output).not.toContain(SECRET)
+})
+
 function text(part: FormDataEntryValue | null): Promise<string> {
   return new Response(part).text()
 }

@@ -27,6 +27,7 @@ import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from 
 import { startDev } from './dev.ts'
 import { checkWorkerEntry } from './entry-check.ts'
 import { cloudflarePlace } from './place.ts'
+import { cloudflareSecrets } from './secrets.ts'
 import { startupWarnings } from './startup.ts'
 import { devArgs, filesForWrangler, OFFLINE, OLDEST_NODE, wranglerBin } from './wrangler.ts'
 
@@ -52,6 +53,7 @@ export const cloudflare: Target = {
   preview,
   hasPreviews: true,
   place: cloudflarePlace,
+  secretStore: (project, options) => ({ tool: TOOL, ...cloudflareSecrets(project, options) }),
   deployment,
   logs,
   examine,

@@ -15,6 +15,7 @@ import { artefactDev } from '../artefact-dev.ts'
 import { pickOptions, withoutOptions } from '../tool-options.ts'
 import { type DeployConfig, denoPlace } from './place.ts'
 import { DENO_OFFLINE, DENO_RUN, denoDrain, denoProgram } from './program.ts'
+import { denoSecrets } from './secrets.ts'
 
 /** Open `subscriptions/listen` streams would not end by themselves. */
 const END_STREAMS = `Promise.try(() => server.close?.()).catch(() => console.error('server.close() failed'))
@@ -74,6 +75,7 @@ export const deno: Target = {
   ...artefact,
   hasPreviews: true,
   place,
+  secretStore: (project, options) => ({ tool: TOOL, ...denoSecrets(place(project, options), options) }),
   deployment,
   logs,
   examine,

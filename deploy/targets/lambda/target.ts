@@ -26,6 +26,7 @@ import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
 import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
 import { AWS_OPTIONS, lambdaPlace, STACK_OPTIONS } from './place.ts'
+import { lambdaSecrets } from './secrets.ts'
 
 const RIC = 'aws-lambda-ric'
 const OLDEST_NODE = 22
@@ -52,6 +53,7 @@ export const lambda: Target = {
   start: artefactDev(artefact),
   ...artefact,
   place: lambdaPlace,
+  secretStore: (project, options) => ({ tool: TOOL, ...lambdaSecrets(project, options) }),
   deployment,
   logs,
   examine,

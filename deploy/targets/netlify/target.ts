@@ -25,11 +25,10 @@ import { findTool, toolFinding } from '../deploy-tool.ts'
 import { pickOptions } from '../tool-options.ts'
 import { EDGE_HOST } from './edge-host.ts'
 import { apiSite, COMMON_OPTIONS, netlifyPlace } from './place.ts'
+import { netlifySecrets, siteStep } from './secrets.ts'
 
 /** `.ts` from source, `.js` from dist/. */
 const FUNCTION_HOST = fileURLToPath(new URL(`./function-host${extname(import.meta.url)}`, import.meta.url))
-
-const SET_SECRETS = fileURLToPath(new URL(`./set-secrets${extname(import.meta.url)}`, import.meta.url))
 
 const main = (adapter: string): string => `import server from 'mayfly:entry'
 import { ${adapter} } from 'mayfly-mcp/netlify'
@@ -95,10 +94,17 @@ const asEdgeFunction: Pick<Target, 'build' | 'preview'> = {
   },
 }
 
-const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'place' | 'deployment' | 'logs' | 'examine'> = {
+const common: Pick<
+  Target,
+  'defaultPort' | 'hasPreviews' | 'place' | 'secretStore' | 'deployment' | 'logs' | 'examine'
+> = {
   defaultPort: 8888,
   hasPreviews: true,
   place: netlifyPlace,
+  secretStore: (project, options) => ({
+    tool: TOOL,
+    ...netlifySecrets(project, findTool(TOOL, project.cwd) ?? TOOL.name, options),
+  }),
   deployment,
   logs,
   examine,
@@ -190,13 +196,13 @@ function deployment(
   const place = netlifyPlace(project, { stage, extra })
   const site = place.namedBy === undefined && stage === undefined ? '' : apiSite(place.name)
   const variables = withStage(secrets, stage)
-  const setSecrets = (): DeployStep => ({
-    title: `hand over ${[...variables.keys()].join(', ')}`,
-    command: process.execPath,
-    args: [SET_SECRETS, findTool(TOOL, project.cwd) ?? TOOL.name, site, ...common],
-    cwd: outDir,
-    stdin: JSON.stringify(Object.fromEntries(variables)),
-  })
+  const program = findTool(TOOL, project.cwd) ?? TOOL.name
+  const setSecrets = (): DeployStep =>
+    siteStep(
+      `hand over ${[...variables.keys()].join(', ')}`,
+      { set: variables },
+      { program, site, common, cwd: outDir },
+    )
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
     steps: [

@@ -13,7 +13,7 @@ export const LINK_FILE = 'supabase/.temp/project-ref'
 export const PROJECT_OPTIONS = ['--remote', '--project-ref']
 
 /** Options that every command accepts. */
-const GLOBAL_OPTIONS = ['--profile', '--dns-resolver', '--debug', '--experimental']
+export const GLOBAL_OPTIONS = ['--profile', '--dns-resolver', '--debug', '--experimental']
 
 /** Throws `CliError` if nothing names the project, or if a stage would be production's. */
 export function supabasePlace(project: Project, { stage, extra = [] }: PlaceOptions): Place {

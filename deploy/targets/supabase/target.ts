@@ -27,6 +27,7 @@ import { denoProgram } from '../deno/program.ts'
 import { toolFinding } from '../deploy-tool.ts'
 import { pickOptions, withoutOptions } from '../tool-options.ts'
 import { LINK_FILE, PROJECT_OPTIONS, productionRef, supabasePlace } from './place.ts'
+import { supabaseSecrets } from './secrets.ts'
 import { readOwnVariables, toProjectVariables, variablePrefix } from './variables.ts'
 
 const MAIN = `import server from 'mayfly:entry'
@@ -83,6 +84,7 @@ export const supabase: Target = {
   start: artefactDev(artefact),
   ...artefact,
   place: supabasePlace,
+  secretStore: (project, options) => ({ tool: TOOL, ...supabaseSecrets(project, options) }),
   deployment,
   logs,
   examine,

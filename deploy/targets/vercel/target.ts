@@ -13,6 +13,7 @@ import { artefactDev } from '../artefact-dev.ts'
 import { toolFinding } from '../deploy-tool.ts'
 import { deployment, logs, maxDurationOf, TOOL } from './deployment.ts'
 import { vercelPlace } from './place.ts'
+import { vercelSecrets } from './secrets.ts'
 
 const OUTPUT = '.vercel/output'
 const FUNCTION = 'functions/mcp.func'
@@ -97,10 +98,14 @@ const onEdge: Pick<Target, 'build' | 'preview'> = {
   }),
 }
 
-const common: Pick<Target, 'defaultPort' | 'hasPreviews' | 'place' | 'deployment' | 'logs' | 'examine'> = {
+const common: Pick<
+  Target,
+  'defaultPort' | 'hasPreviews' | 'place' | 'secretStore' | 'deployment' | 'logs' | 'examine'
+> = {
   defaultPort: 3000,
   hasPreviews: true,
   place: vercelPlace,
+  secretStore: (project, options) => ({ tool: TOOL, ...vercelSecrets(project, options) }),
   deployment,
   logs,
   examine,

@@ -1,11 +1,16 @@
 /**
- * Run as `set-secrets.ts <netlify-cli's program> <site> <options>...` with `{ NAME: value }` on stdin: stores each variable as a secret of
- * the site, for its functions. Drops the CLI's output: `netlify api` prints Netlify's answers, `env:import` a table.
+ * Run as `site-secrets.ts <netlify-cli's program> <site> <options>...` with one of these on stdin:
+ *
+ * - `{ "set": { NAME: value } }` stores each variable as a secret of the site, for its functions;
+ * - `{ "remove": [NAME] }` removes variables of the site;
+ * - `{ "list": true }` prints their names and ages as JSON, never their values.
+ *
+ * Drops the CLI's output: `netlify api` prints Netlify's answers, `env:import` a table.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { terminal } from '../../terminal/terminal.ts'
 
@@ -18,6 +23,17 @@ const FUNCTIONS = ['functions']
 /** Free plans refuse to set scopes (403), and allow only these for a secret: netlify/terraform-provider-netlify#131. */
 const FREE_PLAN = ['builds', 'functions', 'runtime']
 
+interface Work {
+  readonly set?: { readonly [name: string]: string }
+  readonly remove?: readonly string[]
+  readonly list?: boolean
+}
+
+interface Place {
+  readonly account_id: string
+  readonly site_id: string
+}
+
 interface Call {
   readonly isDone: boolean
   /** Netlify's answer, as text. */
@@ -27,9 +43,9 @@ interface Call {
 }
 
 const [, , program = '', site = '', ...options] = process.argv
-process.exit(await setSecrets(JSON.parse(readFileSync(0, 'utf8')) as Record<string, string>))
+process.exit(await work(JSON.parse(await text(process.stdin)) as Work))
 
-async function setSecrets(variables: Record<string, string>): Promise<number> {
+async function work({ set = {}, remove = [], list = false }: Work): Promise<number> {
   if (site === '') {
     return refuse('there is no site for the secrets: run npx netlify link, or pass -- --site <name or id>')
   }
@@ -39,7 +55,15 @@ async function setSecrets(variables: Record<string, string>): Promise<number> {
     return refuse(`Netlify does not show the site ${site}${statusSuffix(found)}: run npx netlify status`)
   }
   const place = { account_id: account_slug, site_id: id }
-  for (const [key, value] of Object.entries(variables)) {
+  if (list) return printNames(place)
+  for (const key of remove) {
+    const removed = await call('deleteEnvVar', { ...place, key })
+    if (!removed.isDone)
+      return refuse(
+        `Netlify did not remove ${key}${statusSuffix(removed)}: see the site in Netlify's dashboard`,
+      )
+  }
+  for (const [key, value] of Object.entries(set)) {
     const stored = await store(place, key, value)
     if (!stored.isDone) {
       return refuse(
@@ -50,7 +74,16 @@ async function setSecrets(variables: Record<string, string>): Promise<number> {
   return 0
 }
 
-async function store(place: object, key: string, value: string): Promise<Call> {
+async function printNames(place: Place): Promise<number> {
+  const listed = await call('getEnvVars', place)
+  if (!listed.isDone) return refuse(`Netlify does not list the variables of ${site}${statusSuffix(listed)}`)
+  const variables = JSON.parse(listed.answer) as { key?: string; updated_at?: string }[]
+  const names = variables.map(({ key, updated_at }) => ({ key, updated_at }))
+  process.stdout.write(`${JSON.stringify(names)}\n`)
+  return 0
+}
+
+async function store(place: Place, key: string, value: string): Promise<Call> {
   const { isDone } = await call('getEnvVar', { ...place, key })
   let last: Call = { isDone: false, answer: '', status: undefined }
   for (const scopes of [FUNCTIONS, FREE_PLAN]) {
@@ -72,11 +105,11 @@ async function call(method: string, data: object): Promise<Call> {
   })
   let answer = ''
   let complaint = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    answer += text
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    answer += part
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint += text
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    complaint += part
   })
   // If it ends without reading its stdin, its exit code shows it.
   child.stdin.on('error', () => {})

@@ -1,0 +1,181 @@
+/** `mayfly secrets`: the names and ages of a deployed server's secrets, and their change, with the platform's own CLI. */
+import { toJsonLine } from '../../src/definition/json-line.ts'
+import { createTempFolder } from '../build/work-folder.ts'
+import type { Place } from '../contract/place.ts'
+import type { StoredSecret } from '../contract/secret-store.ts'
+import type { Deployment, DeployStep, Project } from '../contract/target.ts'
+import { readSecrets, refuseNames } from '../project/secrets.ts'
+import { parseStage } from '../project/stages.ts'
+import { targetNames } from '../targets/all.ts'
+import { type DeployTool, findTool, isLoggedIn, lookUp, runStep } from '../targets/deploy-tool.ts'
+import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import { oneTarget, parseCommand } from '../terminal/command-line.ts'
+import { terminal } from '../terminal/terminal.ts'
+import { chooseProject, type ProjectTarget } from './_choose-project.ts'
+
+const HELP = `mayfly secrets list [--json]                 their names, and when each was last written
+mayfly secrets set <NAME>...               store these variables; their values come from the environment, else .env or .dev.vars
+mayfly secrets remove <NAME>...            remove them from the platform
+
+  --target   ${targetNames}; default: what package.json says, or the platform's own files
+  --stage    the secrets of this stage; default production's
+  --entry    the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
+  --json     print JSON
+  --quiet    print only the result, warnings and errors
+  --         pass everything after it to the platform's own CLI
+
+Never prints a value. Exit codes: 0 done, 1 refused or not reached, 2 invalid command line.
+
+  mayfly secrets set MAYFLY_SECRET --stage staging
+`
+
+const ACTIONS = ['list', 'set', 'remove'] as const
+
+type Action = (typeof ACTIONS)[number]
+
+/** Throws `CliError`. */
+export async function secrets(args: string[]): Promise<number> {
+  const dashes = args.indexOf('--')
+  const line = parseCommand('secrets', HELP, dashes < 0 ? args : args.slice(0, dashes), {
+    target: { type: 'string', multiple: true },
+    stage: { type: 'string' },
+    entry: { type: 'string' },
+    json: { type: 'boolean' },
+    quiet: { type: 'boolean' },
+  })
+  if (line === undefined) return 0
+  const { values, positionals } = line
+  if (values.quiet) terminal.beQuiet()
+  const [action, names] = parseAction(positionals)
+  const stage = values.stage === undefined ? undefined : parseStage(values.stage)
+  const targetName = oneTarget(values.target)
+  const chosen = chooseProject(values.entry === undefined ? [] : [values.entry], targetName)
+  const { folder, dispose } = createTempFolder()
+  try {
+    const extra = dashes < 0 ? [] : args.slice(dashes + 1)
+    return await work(chosen, { action, names, stage, extra, folder, isJson: values.json === true })
+  } finally {
+    dispose()
+  }
+}
+
+function parseAction([action = '', ...names]: readonly string[]): [Action, readonly string[]] {
+  const known = ACTIONS.find((one) => one === action)
+  if (known === undefined) {
+    const given = action === '' ? 'no action is given' : `"${printable(action)}" is not an action`
+    throw new UsageError(`${given}: pass list, set or remove, as in mayfly secrets list`)
+  }
+  if (known === 'list' && names.length > 0)
+    throw new UsageError(`list takes no names: got ${printable(names.join(', '))}`)
+  if (known !== 'list' && names.length === 0)
+    throw new UsageError(`no name is given: pass one, as in mayfly secrets ${known} MAYFLY_SECRET`)
+  refuseNames(names)
+  return [known, [...new Set(names)]]
+}
+
+interface Asked {
+  readonly action: Action
+  readonly names: readonly string[]
+  readonly stage: string | undefined
+  readonly extra: readonly string[]
+  readonly folder: string
+  readonly isJson: boolean
+}
+
+async function work({ project, target, targetName }: ProjectTarget, asked: Asked): Promise<number> {
+  const { action, names, isJson, stage, extra, folder } = asked
+  if (target.secretStore === undefined || target.place === undefined)
+    throw new CliError(
+      `${target.title} runs on your own machine: its variables are those of the process and of .env`,
+    )
+  // Before anything is asked of the platform.
+  const values = action === 'set' ? readSecrets(project, names) : new Map<string, string>()
+  const store = target.secretStore(project, { stage, extra, folder })
+  const place = target.place(project, { stage, extra })
+  const whoami = [...store.tool.whoami, ...(store.loginOptions ?? [])]
+  const tool = await openTool({ ...store.tool, whoami }, project)
+  terminal.note(`secrets of ${describe(place)}`)
+  if (store.link !== undefined) await runAll([store.link], tool)
+  if (action === 'list' && 'reason' in store.list) throw new CliError(store.list.reason)
+  const told = 'reason' in store.list ? '' : await lookUp(store.list, tool)
+  const stored = told === undefined ? undefined : store.read(told)
+  if (!('reason' in store.list) && stored === undefined)
+    throw new CliError(
+      `${store.tool.name} does not tell the secrets of ${describe(place)}: deploy the server first, and see the output above`,
+    )
+  if (action === 'list') return showList(stored ?? [], { place, targetName, isJson })
+  const steps =
+    action === 'set' ? store.set(values, told ?? '') : store.remove(present(names, stored, place), told ?? '')
+  const code = await runAll(steps, tool)
+  if (code !== 0) return code
+  const done = action === 'set' ? 'stored' : 'removed'
+  process.stdout.write(
+    isJson
+      ? `${toJsonLine({ [done]: names, ...placeOf(place, targetName) })}\n`
+      : `${done} ${names.join(', ')}\n`,
+  )
+  terminal.note(`the server sees it ${store.takesEffect}`)
+  return 0
+}
+
+async function openTool(named: Deployment['tool'], { cwd }: Project): Promise<DeployTool> {
+  const tool = findTool(named, cwd)
+  if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
+  if (await isLoggedIn(tool, { tool: named, steps: [] }, cwd)) return tool
+  throw new CliError(`you are not logged in to ${named.name}: run ${named.login}, or set ${named.token}`)
+}
+
+/** Throws `CliError` for a name that is not stored, before anything is removed. */
+function present(
+  names: readonly string[],
+  stored: readonly StoredSecret[] | undefined,
+  place: Place,
+): readonly string[] {
+  const missing = stored && names.filter((name) => !stored.some((one) => one.name === name))
+  if (missing === undefined || missing.length === 0) return names
+  throw new CliError(
+    `${describe(place)} has no ${missing.join(', ')}: nothing is removed; mayfly secrets list shows the names`,
+  )
+}
+
+/** The exit code of the first that fails, which it reports. */
+async function runAll(steps: readonly DeployStep[], tool: DeployTool): Promise<number> {
+  for (const step of steps) {
+    terminal.note(step.title)
+    const { code } = await runStep(step, tool)
+    if (code === 0) continue
+    terminal.warn(`${step.title} failed with exit code ${code}: see the output above`)
+    return code
+  }
+  return 0
+}
+
+function showList(
+  stored: readonly StoredSecret[],
+  { place, targetName, isJson }: { place: Place; targetName: string; isJson: boolean },
+): number {
+  const sorted = stored.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  if (isJson) {
+    process.stdout.write(`${toJsonLine({ ...placeOf(place, targetName), secrets: sorted })}\n`)
+    return 0
+  }
+  const width = Math.max(0, ...sorted.map(({ name }) => name.length))
+  const lines = sorted.map(({ name, changed }) => {
+    const age =
+      changed === undefined ? 'age not told' : `written ${changed.slice(0, 16).replace('T', ' ')} UTC`
+    return `${printable(name).padEnd(width)}  ${age}\n`
+  })
+  process.stdout.write(lines.join(''))
+  if (sorted.length === 0) terminal.note(`${describe(place)} has no secrets`)
+  return 0
+}
+
+function placeOf({ kind, name, account, stage }: Place, target: string): object {
+  return { target, kind, name, account, stage: stage ?? 'production' }
+}
+
+function describe({ kind, name, account, stage }: Place): string {
+  return printable(
+    `the ${kind} ${name} (${[account, stage ?? 'production'].filter((part) => part !== undefined).join(', ')})`,
+  )
+}

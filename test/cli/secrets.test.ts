@@ -1,0 +1,353 @@
+/** `mayfly secrets`: names and ages, never values. Stand-ins take the place of the platforms' tools; test/platform-clis runs real ones. */
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { afterAll, describe, expect, it } from 'vitest'
+import { targets } from '../../deploy/targets/all.ts'
+import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
+
+afterAll(stopAll)
+
+const VALUE = 'sk-$HOME-`id`-"q7x1f7c2a9"-#x'
+const STORED = 'stored-q7x1f7c2a9'
+const REF = 'abcdefghijklmnopqrst'
+const TIME = '2026-11-01T10:00:00.000Z'
+
+interface Call {
+  readonly tool: string
+  readonly args: readonly string[]
+  readonly input: string
+  readonly env: { readonly [name: string]: string }
+}
+
+interface Platform {
+  /** Where its stand-ins are written, by path. */
+  readonly tools: { readonly [path: string]: string }
+  readonly token: string
+  readonly env?: { readonly [name: string]: string }
+  readonly files?: { readonly [path: string]: string }
+  /** What the stand-in prints when the arguments match. */
+  readonly answers: readonly (readonly [pattern: string, answer: string])[]
+  readonly list?: { readonly age?: string }
+  /** The values that a call stores. */
+  stored(call: Call): { readonly [name: string]: string | undefined }
+  /** Whether a call removes API_TOKEN. */
+  removes(call: Call): boolean
+}
+
+const npmTool = (name: string, program = name): { readonly [path: string]: string } => ({
+  [`node_modules/${name}/cli.cjs`]: program,
+})
+
+const vercel: Platform = {
+  tools: npmTool('vercel'),
+  token: 'VERCEL_TOKEN',
+  files: { '.vercel/project.json': '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }' },
+  answers: [
+    ['env ls', JSON.stringify({ envs: [{ key: 'API_TOKEN', value: STORED, updatedAt: Date.parse(TIME) }] })],
+  ],
+  list: { age: '2026-11-01 10:00 UTC' },
+  stored: ({ args, input }) => (args[1] === 'add' ? { [args[2]!]: input } : {}),
+  removes: ({ args }) =>
+    args.slice(0, 4).join(' ') === 'env rm API_TOKEN production' && args.includes('--yes'),
+}
+
+const netlify: Platform = {
+  tools: npmTool('netlify-cli', 'netlify'),
+  token: 'NETLIFY_AUTH_TOKEN',
+  env: { NETLIFY_SITE_ID: 'shop.example' },
+  answers: [
+    ['api getSite', JSON.stringify({ id: 'site', account_slug: 'me' })],
+    ['api getEnvVars', JSON.stringify([{ key: 'API_TOKEN', updated_at: TIME, values: [{ value: STORED }] }])],
+  ],
+  list: { age: '2026-11-01 10:00 UTC' },
+  stored: ({ args }) => {
+    const { key, body } = JSON.parse(args[3] ?? '{}') as {
+      key?: string
+      body?: { values: { value: string }[] }
+    }
+    return args[1] === 'updateEnvVar' && key !== undefined ? { [key]: body?.values[0]?.value } : {}
+  },
+  removes: ({ args }) => args[1] === 'deleteEnvVar' && args[3]?.includes('"key":"API_TOKEN"') === true,
+}
+
+const PLATFORMS: { readonly [target: string]: Platform } = {
+  cloudflare: {
+    tools: npmTool('wrangler'),
+    token: 'CLOUDFLARE_API_TOKEN',
+    answers: [['secret list', JSON.stringify([{ name: 'API_TOKEN', type: 'secret_text' }])]],
+    list: {},
+    stored: ({ args, input }) =>
+      args[1] === 'bulk' ? (JSON.parse(input) as { [name: string]: string }) : {},
+    removes: ({ args, input }) => args[1] === 'bulk' && input === '{"API_TOKEN":null}',
+  },
+  vercel,
+  'vercel-edge': vercel,
+  netlify,
+  'netlify-edge': netlify,
+  supabase: {
+    tools: npmTool('supabase'),
+    token: 'SUPABASE_ACCESS_TOKEN',
+    env: { SUPABASE_PROJECT_ID: REF },
+    answers: [
+      [
+        'secrets list',
+        JSON.stringify([
+          { name: 'SHOP_API_TOKEN', value: STORED, updated_at: TIME },
+          { name: 'OTHER_API_TOKEN', value: STORED, updated_at: TIME },
+          { name: 'SUPABASE_URL', value: 'digest' },
+        ]),
+      ],
+    ],
+    list: { age: '2026-11-01 10:00 UTC' },
+    stored: ({ input }) => {
+      const { SHOP_API_TOKEN } = parseEnv(input)
+      return SHOP_API_TOKEN === undefined ? {} : { API_TOKEN: SHOP_API_TOKEN }
+    },
+    removes: ({ args }) =>
+      args.slice(0, 3).join(' ') === 'secrets unset SHOP_API_TOKEN' && args.includes('--yes'),
+  },
+  deno: {
+    tools: npmTool('deno'),
+    token: 'DENO_DEPLOY_TOKEN',
+    answers: [],
+    stored: ({ input }) => parseEnv(input) as { [name: string]: string },
+    removes: ({ args }) => args.slice(0, 4).join(' ') === 'deploy env delete API_TOKEN',
+  },
+  lambda: {
+    tools: { 'bin/aws': 'aws' },
+    token: 'AWS_ACCESS_KEY_ID',
+    answers: [
+      [
+        'get-secret-value',
+        JSON.stringify({
+          SecretString: JSON.stringify({ API_TOKEN: STORED, OTHER: 'kept-q7x1f7c2a9' }),
+          CreatedDate: TIME,
+        }),
+      ],
+    ],
+    list: { age: '2026-11-01 10:00 UTC' },
+    stored: ({ input }) => valuesOf(input),
+    removes: ({ args, input }) =>
+      args[1] === 'put-secret-value' &&
+      JSON.stringify(valuesOf(input)) === JSON.stringify({ OTHER: 'kept-q7x1f7c2a9' }),
+  },
+}
+
+function valuesOf(input: string): { readonly [name: string]: string } {
+  const { SecretString = '{}' } = JSON.parse(input || '{}') as { SecretString?: string }
+  return JSON.parse(SecretString) as { [name: string]: string }
+}
+
+/** A program that writes down how it was called, and prints the first answer whose pattern its arguments contain. */
+function writeTool(project: Project, path: string, tool: string, answers: Platform['answers']): void {
+  project.write(
+    path,
+    `#!${process.execPath}
+const { appendFileSync, readFileSync } = require('node:fs')
+const args = process.argv.slice(2)
+const at = args.findIndex((arg) => arg === '--env-file')
+const file = at >= 0 ? args[at + 1] : args.some((arg) => arg.includes('/dev/stdin')) ? '/dev/stdin' : undefined
+const takes = file ?? (/^(env add|secret bulk)/.test(args.join(' ')) ? 0 : undefined)
+const input = takes === undefined ? '' : readFileSync(takes, 'utf8')
+const call = { tool: ${JSON.stringify(tool)}, args, input, env: process.env }
+appendFileSync(${JSON.stringify(join(project.folder, 'calls.jsonl'))}, JSON.stringify(call) + '\\n')
+const line = args.join(' ')
+const [, answer] = ${JSON.stringify(answers)}.find(([pattern]) => line.includes(pattern)) ?? []
+if (answer !== undefined) console.log(answer)
+`,
+  )
+  chmodSync(join(project.folder, path), 0o755)
+}
+
+interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly calls: readonly Call[]
+}
+
+async function run(
+  project: Project,
+  target: string,
+  args: readonly string[],
+  answers?: Platform['answers'],
+): Promise<Ran> {
+  const platform = PLATFORMS[target]!
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  if (!existsSync(join(project.folder, 'package.json'))) project.write('package.json', '{ "name": "shop" }')
+  project.write('.env', `API_TOKEN='${VALUE}'\n`)
+  for (const [path, text] of Object.entries(platform.files ?? {})) {
+    mkdirSync(join(project.folder, path, '..'), { recursive: true })
+    project.write(path, text)
+  }
+  for (const [path, tool] of Object.entries(platform.tools)) {
+    mkdirSync(join(project.folder, path, '..'), { recursive: true })
+    writeTool(project, path, tool, answers ?? platform.answers)
+    if (path.startsWith('node_modules/'))
+      project.write(join(path, '../package.json'), `{ "name": "x", "bin": { "${tool}": "cli.cjs" } }`)
+  }
+  const env = {
+    PATH: `${join(project.folder, 'bin')}:${process.env.PATH}`,
+    [platform.token]: 'token',
+    ...platform.env,
+  }
+  const words = ['secrets', ...args.slice(0, 1), '--target', target, ...args.slice(1)]
+  const mayfly = new MayflyProcess(words, project.folder, undefined, env)
+  const { code, stdout, stderr } = await mayfly.exited
+  const log = join(project.folder, 'calls.jsonl')
+  const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []
+  return { code, stdout, stderr, calls: lines.map((line) => JSON.parse(line) as Call) }
+}
+
+const MARK = 'q7x1f7c2a9'
+
+it('each target with a platform has secrets, or says where its variables are', () => {
+  const without = [...targets].filter(([, { secretStore }]) => secretStore === undefined)
+  expect(without.every(([, { isOwnMachine }]) => isOwnMachine)).toBe(true)
+  expect(Object.keys(PLATFORMS).toSorted()).toEqual(
+    [...targets].flatMap(([name, { secretStore }]) => (secretStore ? [name] : [])).toSorted(),
+  )
+})
+
+describe.each(Object.entries(PLATFORMS))('%s', (target, platform) => {
+  it('list prints names and ages, and no value', async () => {
+    await using project = new Project()
+
+    const { code, stdout, stderr, calls } = await run(project, target, ['list'])
+
+    expect(stdout + stderr).not.toContain(MARK)
+    if (platform.list === undefined) {
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^mayfly: .*values.*\n/m)
+      expect(calls.filter(({ args }) => args.includes('list'))).toEqual([])
+      return
+    }
+    expect(code, stderr).toBe(0)
+    expect(stdout).toMatch(
+      platform.list.age === undefined
+        ? /^API_TOKEN\s+age not told$/m
+        : new RegExp(`^API_TOKEN\\s+written ${platform.list.age}$`, 'm'),
+    )
+    expect(stdout).not.toMatch(/SUPABASE_URL|OTHER_API/)
+  })
+
+  it('set hands the value over by stdin or a file of its own, and keeps the others', async () => {
+    await using project = new Project()
+
+    const { code, stdout, stderr, calls } = await run(project, target, ['set', 'API_TOKEN'])
+
+    expect(code, stderr).toBe(0)
+    expect(stdout).toBe('stored API_TOKEN\n')
+    expect(stdout + stderr).not.toContain(MARK)
+    expect(stderr).toMatch(/the server sees it (?:at once|with the next deployment)/)
+    const taken = calls.map((call) => platform.stored(call)).find((values) => 'API_TOKEN' in values)
+    expect(taken).toMatchObject({ API_TOKEN: VALUE })
+    if (target === 'lambda') expect(taken).toMatchObject({ OTHER: `kept-${MARK}` })
+    // Netlify's stand-in runs in our process, which adds the value after the start.
+    if (!target.startsWith('netlify'))
+      for (const { args } of calls) expect(args.join(' ')).not.toContain(MARK)
+    for (const { env } of calls) expect(JSON.stringify(env)).not.toContain(MARK)
+  })
+
+  it('remove removes what is there, and nothing if a name is not', async () => {
+    await using project = new Project()
+
+    const removed = await run(project, target, ['remove', 'API_TOKEN'])
+    expect(removed.code, removed.stderr).toBe(0)
+    expect(removed.stdout).toBe('removed API_TOKEN\n')
+    expect(removed.stdout + removed.stderr).not.toContain(MARK)
+    expect(removed.calls.filter((call) => platform.removes(call))).toHaveLength(1)
+
+    if (platform.list === undefined) return
+    const refused = await run(project, target, ['remove', 'API_TOKEN', 'API_TOKNE'])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toMatch(/has no API_TOKNE: nothing is removed/)
+    expect(refused.calls.filter((call) => platform.removes(call))).toHaveLength(1)
+  })
+
+  it('a stage has its own', async () => {
+    await using project = new Project()
+    const place = target === 'supabase' ? 'zyxwvutsrqponmlkjihg' : 'shop-other'
+    const stages = { staging: { [target.replace('-edge', '')]: place } }
+    project.write('package.json', JSON.stringify({ name: 'shop', mayfly: { stages } }))
+
+    const { code, stderr, calls } = await run(project, target, ['set', 'API_TOKEN', '--stage', 'staging'])
+
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('staging')
+    expect(JSON.stringify(calls.map(({ args }) => args))).toContain(place)
+    // Vercel's link of production would decide otherwise.
+    for (const { env } of calls) expect([undefined, '']).toContain(env.VERCEL_PROJECT_ID)
+  })
+
+  if (platform.list === undefined) return
+  it('a list that cannot be read is not an empty one', async () => {
+    await using project = new Project()
+    const broken = platform.answers.map(
+      ([pattern, answer]) => [pattern, pattern === 'api getSite' ? answer : 'oops'] as const,
+    )
+
+    const { code, stdout, stderr } = await run(project, target, ['remove', 'API_TOKEN'], broken)
+
+    expect(code).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/does not tell the secrets of/)
+  })
+})
+
+it('list --json is one document', async () => {
+  await using project = new Project()
+
+  const { code, stdout } = await run(project, 'vercel', ['list', '--json'])
+
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toEqual({
+    target: 'vercel',
+    kind: 'project',
+    name: 'shop',
+    account: 'team_x',
+    stage: 'production',
+    secrets: [{ name: 'API_TOKEN', changed: TIME }],
+  })
+})
+
+it.each([
+  [[], /no action is given: pass list, set or remove/],
+  [['show'], /"show" is not an action: pass list, set or remove/],
+  [['list', 'A'], /list takes no names: got A/],
+  [['set'], /no name is given: pass one/],
+  [['set', 'A B'], /"A B" is not the name of a variable/],
+  [['remove', '--all'], /Unknown option '--all'/],
+  [['set', 'API_TOKEN', '--stage', 'production'], /without --stage, production is meant/],
+])('%j is refused with exit code 2 before anything runs', async (args, message) => {
+  await using project = new Project()
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  const mayfly = new MayflyProcess(['secrets', ...args], project.folder)
+
+  const { code, stderr } = await mayfly.exited
+
+  expect(code).toBe(2)
+  expect(stderr).toMatch(message)
+})
+
+it('a variable without a value is named before the platform is asked', async () => {
+  await using project = new Project()
+
+  const { code, stderr, calls } = await run(project, 'cloudflare', ['set', 'MISSING'])
+
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/MISSING has no value/)
+  expect(calls).toEqual([])
+})
+
+it("a server on one's own machine has no secret store", async () => {
+  await using project = new Project()
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  const mayfly = new MayflyProcess(['secrets', 'list', '--target', 'node'], project.folder)
+
+  const { code, stderr } = await mayfly.exited
+
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/runs on your own machine: its variables are those of the process and of \.env/)
+})
