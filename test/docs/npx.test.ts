@@ -27,6 +27,7 @@ const NEEDS_A_PROJECT = [
   'logs',
   'preview',
   'registry',
+  'secrets',
   'stdio',
   'tasks',
 ]
