@@ -10,6 +10,12 @@ export interface DeployStep {
   readonly env?: { readonly [name: string]: string }
   /** Where secrets go: never on a command line, never printed. */
   readonly stdin?: string
+  /** Replaces `stdin`, once its turn has come, by what `make` returns for the output of `lookUp`, which is not shown. It throws `CliError`. */
+  readonly stdinFrom?: {
+    readonly lookUp: DeployStep
+    /** `found` is undefined if the look-up failed. */
+    make(found: string | undefined): string
+  }
   /**
    * For a tool that reads secrets only from a file. Only its owner can read the file, and it is removed afterwards; `SECRET_FILE` in
    * `args`.

@@ -98,7 +98,14 @@ export async function runStep(
   tool: DeployTool,
   { stdout = 2 }: RunOptions = {},
 ): Promise<Ran> {
-  const { secretFile, tells } = step
+  const { secretFile, tells, stdinFrom } = step
+  if (stdinFrom !== undefined) {
+    const { stdinFrom: _made, ...made } = {
+      ...step,
+      stdin: stdinFrom.make(await lookUp(stdinFrom.lookUp, tool)),
+    }
+    return runStep(made, tool, { stdout })
+  }
   const isFileTold = typeof tells === 'object'
   if (secretFile === undefined && !isFileTold) return run(step, tool, stdout)
   const { folder, dispose } = createTempFolder()

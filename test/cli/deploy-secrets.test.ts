@@ -21,8 +21,8 @@ interface Call {
   readonly env: string
 }
 
-/** A program that writes down how it was called. */
-function writeTool(project: Project, path: string, tool: string): void {
+/** A program that writes down how it was called. It prints `stored` when it is asked for a secret's value. */
+function writeTool(project: Project, path: string, tool: string, stored = ''): void {
   project.write(
     path,
     `#!${process.execPath}
@@ -32,6 +32,7 @@ const takes = args.some((arg) => arg.includes('/dev/stdin'))
 const input = takes ? readFileSync('/dev/stdin', 'utf8') : ''
 const call = { tool: ${JSON.stringify(tool)}, args, input, env: JSON.stringify(process.env) }
 appendFileSync(${JSON.stringify(join(project.folder, 'calls.jsonl'))}, JSON.stringify(call) + '\\n')
+if (args.includes('get-secret-value')) console.log(${JSON.stringify(stored)})
 `,
   )
   chmodSync(join(project.folder, path), 0o755)
@@ -61,15 +62,42 @@ function expectNowhereElse(output: string, calls: readonly Call[]): void {
 test('lambda: hostile values arrive on stdin as one JSON object, and nowhere else', async () => {
   await using project = new Project()
   mkdirSync(join(project.folder, 'bin'))
-  for (const tool of ['aws', 'sam']) writeTool(project, `bin/${tool}`, tool)
+  // As the AWS CLI prints it: the text of the secret as JSON.
+  const stored = { OTHER: 'stays-0v3r', API_KEY: 'old-0v3r' }
+  for (const tool of ['aws', 'sam'])
+    writeTool(project, `bin/${tool}`, tool, JSON.stringify(JSON.stringify(stored)))
 
   const { output, calls } = await deploy(project, 'lambda')
 
   expectNowhereElse(output, calls)
-  expect(output).toMatch(/^mayfly: \S+-secrets will hold API_KEY, PRIVATE_KEY, FLAG_LIKE alone: [^\n]+$/m)
+  expect(output).not.toContain('0v3r')
   const { input } = calls.find((call) => call.args.includes('put-secret-value'))!
   const { SecretString } = JSON.parse(input) as { SecretString: string }
-  expect(JSON.parse(SecretString)).toEqual(VALUES)
+  expect(JSON.parse(SecretString)).toEqual({ ...VALUES, OTHER: 'stays-0v3r' })
+})
+
+test.each([
+  ['nothing', ''],
+  ['another text', JSON.stringify('hush-0v3r')],
+  ['a list', JSON.stringify('["hush-0v3r"]')],
+  ['too much', JSON.stringify(JSON.stringify({ OLD: 'x'.repeat(4096) }))],
+])('lambda: a store that holds %s → one line, and nothing is stored or uploaded', async (_kind, stored) => {
+  await using project = new Project()
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  project.write('.env', "API_KEY='abcdefghij'\n")
+  mkdirSync(join(project.folder, 'bin'))
+  for (const tool of ['aws', 'sam']) writeTool(project, `bin/${tool}`, tool, stored)
+  const env = { PATH: `${join(project.folder, 'bin')}:${process.env.PATH}` }
+  const args = ['deploy', '--target', 'lambda', '--secret', 'API_KEY']
+  const { code, stdout, stderr } = await new MayflyProcess(args, project.folder, undefined, env).exited
+  expect(code).toBe(1)
+  expect(stderr).toMatch(
+    /^mayfly: (?:\S+-secrets cannot be read as a JSON object|these secrets are too large \(OLD, API_KEY\))[^\n]+$/m,
+  )
+  expect(stdout + stderr).not.toContain('0v3r')
+  const calls = readFileSync(join(project.folder, 'calls.jsonl'), 'utf8')
+  expect(calls).not.toContain('put-secret-value')
+  expect(calls).not.toContain('"tool":"sam"')
 })
 
 test('deno: hostile values arrive on stdin as a .env file, and nowhere else', async () => {

@@ -196,7 +196,7 @@ function deployment(
   }
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
-    notes: [...storeNotes(secretId, [...secrets.keys()]), ...concurrencyNotes(overrides)],
+    notes: concurrencyNotes(overrides),
     steps: secrets.size === 0 ? [upload] : [...storeSecrets(), upload],
     endpoint: {
       step: outputsOf(stack, `[?ends_with(OutputKey, 'Endpoint')].OutputValue`, common, cwd),
@@ -206,12 +206,10 @@ function deployment(
 
   /** AWS has separate commands to create and to change a secret; deploying a stack does both. */
   function storeSecrets(): DeployStep[] {
-    const value = JSON.stringify(Object.fromEntries(secrets))
-    if (Buffer.byteLength(value) > MAX_SECRETS_BYTES) {
-      throw new CliError(
-        'these secrets are too large: Lambda allows 4 KB of environment variables; put large ones into a store and read them at run time',
-      )
-    }
+    const given = Object.fromEntries(secrets)
+    // Passes the version, so that the function's configuration changes when its secrets change.
+    const toInput = (values: object): string =>
+      JSON.stringify({ SecretId: secretId, ClientRequestToken: versionId, SecretString: storable(values) })
     return [
       {
         title: 'create a store for the secrets, if needed',
@@ -227,10 +225,47 @@ function deployment(
         title: 'store the secrets',
         args: ['secretsmanager', 'put-secret-value', '--cli-input-json', 'file:///dev/stdin', ...common],
         cwd,
-        // Passes the version, so that the function's configuration changes when its secrets change.
-        stdin: JSON.stringify({ SecretId: secretId, ClientRequestToken: versionId, SecretString: value }),
+        stdin: toInput(given),
+        // All secrets are one value: those that are not named stay in it.
+        stdinFrom: {
+          lookUp: {
+            title: 'read the secrets that stay',
+            args: [
+              ...['secretsmanager', 'get-secret-value', '--secret-id', secretId],
+              ...['--query', 'SecretString', '--output', 'json', ...common],
+            ],
+            cwd,
+          },
+          make: (found) => toInput({ ...storedIn(secretId, found), ...given }),
+        },
       },
     ]
+  }
+}
+
+/** The text of the store. Throws `CliError` if Lambda would not take it. */
+function storable(values: object): string {
+  const value = JSON.stringify(values)
+  if (Buffer.byteLength(value) <= MAX_SECRETS_BYTES) return value
+  throw new CliError(
+    `these secrets are too large (${Object.keys(values).join(', ')}): Lambda allows 4 KB of environment variables; put large ones into a store and read them at run time`,
+  )
+}
+
+/** What the store holds: the SecretString, as JSON. Throws `CliError` if that cannot be told, so that nothing in it is lost. */
+function storedIn(store: string, found: string | undefined): object {
+  const stored = parsed(parsed(found))
+  if (typeof stored === 'object' && stored !== null && !Array.isArray(stored)) return stored
+  throw new CliError(
+    `${store} cannot be read as a JSON object, and storing would lose what it holds: see the output above, or run aws secretsmanager get-secret-value --secret-id ${store}`,
+  )
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined
+  } catch {
+    return undefined
   }
 }
 
@@ -257,15 +292,6 @@ function logs(project: Project, extra: readonly string[]): Logs {
     nothing: `the stack ${stack} has no log group: deploy the server with this version of Mayfly, or name its stack with -- --stack-name <name>`,
     step: { title: 'show the log', args: ['logs', 'tail', FOUND, '--follow', ...others], cwd },
   }
-}
-
-/** The store is one value, which a deployment replaces. */
-function storeNotes(store: string, names: readonly string[]): string[] {
-  return names.length === 0
-    ? []
-    : [
-        `${store} will hold ${names.join(', ')} alone: name every secret of the server, others are removed from it`,
-      ]
 }
 
 /** New accounts have few concurrent executions. If too few would stay unreserved, the stack fails and rolls back after minutes. */

@@ -237,6 +237,15 @@ describe('the commands', () => {
     expect(sent.SecretId).toBe('shop-secrets')
     expect(sent.ClientRequestToken.length).toBeGreaterThanOrEqual(32)
     expect(JSON.parse(sent.SecretString)).toEqual({ API_KEY: 'hush-hush', MAYFLY_SECRET: 'hush"again' })
+    const merged = JSON.parse(
+      store!.stdinFrom!.make('"{\\"OTHER\\":\\"stays\\",\\"API_KEY\\":\\"old\\"}"'),
+    ) as typeof sent
+    expect(merged.ClientRequestToken).toBe(sent.ClientRequestToken)
+    expect(JSON.parse(merged.SecretString)).toEqual({
+      ...(JSON.parse(sent.SecretString) as object),
+      OTHER: 'stays',
+    })
+    expect(() => store!.stdinFrom!.make(undefined)).toThrow('shop-secrets cannot be read')
     expect(upload!.args.slice(-3)).toEqual([
       '--parameter-overrides',
       'StoredVariables=shop-secrets',
