@@ -26,8 +26,8 @@ export interface Attached {
   attach(tasks: TaskControls, owner?: RunnerOwner): void
   /** The message for a task of its server. */
   toWake(id: string, at: number): TaskWake
-  /** Whether a message is of another server, which shares the queue: that is reported once. */
-  isForeign(wake: TaskWake): boolean
+  /** Whether a message is of another server, which shares the queue: that is reported once. `env` may have the stage. */
+  isForeign(wake: TaskWake, env: unknown): boolean
   /** @throws TypeError if no server uses the runner. */
   tasks(): TaskControls
 }
@@ -44,7 +44,10 @@ export function createAttached(name: string): Attached {
       owner = given
     },
     toWake: (id, at) => ({ id, at, ...(owner !== undefined && { server: owner.tag() }) }),
-    isForeign: ({ server }) => owner?.isForeign(server) === true,
+    isForeign({ server }, env) {
+      owner?.see(env)
+      return owner?.isForeign(server) === true
+    },
     tasks() {
       if (attached === undefined)
         throw new TypeError(
@@ -113,7 +116,7 @@ export async function deliver(
   { attached, attempt, platform, send }: Delivery,
 ): Promise<boolean> {
   const tasks = attached.tasks()
-  if (attached.isForeign(wake)) return false
+  if (attached.isForeign(wake, platform.env)) return false
   if (wake.at > Date.now()) {
     await send(wake)
     return true

@@ -18,6 +18,7 @@ import type { TaskControls } from '../request/task-support.ts'
 import type { TaskAdmin } from './admin/admin.ts'
 import { createOptionalSecrets, isBearer } from './endpoint-secrets.ts'
 import { InboxError } from './inbox.ts'
+import { runsOf } from './runs.ts'
 import { checkAtLeast, MIN_RUN_MS } from './settings.ts'
 
 /** What an endpoint needs from a server: an `MCPServer`, or the result of `createSessions`. */
@@ -170,6 +171,8 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
 
   const serve = async (request: Request, platform: RequestPlatform): Promise<Response> => {
     try {
+      // It may be the first request that this process gets.
+      runsOf.get(server.tasks)?.see(platform.env)
       const { searchParams } = new URL(request.url)
       if (searchParams.has('task')) return await takeEvent(request, searchParams)
       const administered = admin?.answer(request, searchParams, server)

@@ -137,6 +137,8 @@ export interface TaskRunner {
 export interface RunnerOwner {
   /** What marks its tasks: its `id`, or `id@stage`. Throws until the tasks belong to a server. */
   tag(): string
+  /** Looks for the stage in the variables of a delivery, before anything else. Throws for an invalid one. */
+  see(variables: unknown): void
   /** Whether the mark is of another server, which is then reported once. */
   isForeign(tag: string | undefined): boolean
 }

@@ -1,15 +1,17 @@
-/** Two servers, and two stages of one, on one real Postgres, Redis and DynamoDB table, with default names: nothing crosses. */
+/** Two servers, and two stages of one, on one real Postgres, Redis, NATS and DynamoDB table, with default names: nothing crosses. */
+import { connect } from '@nats-io/transport-node'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { dynamoTaskStore } from '../../../adapters/dynamodb.ts'
+import { natsBus } from '../../../adapters/nats.ts'
 import { serve } from '../../../adapters/node.ts'
 import { postgresBus, postgresTaskStore } from '../../../adapters/postgres.ts'
 import { redisBus, redisRateLimiter, redisSubscriptions, redisTaskStore } from '../../../adapters/redis.ts'
 import { type Bus, createResource, createTool, MCPServer } from '../../../src/index.ts'
 import { createTasks, type TaskStore } from '../../../src/tasks.ts'
 import { connectLegacyListener } from '../_legacy-listener.ts'
-import { type BusServer, startPostgresServer, startRedisServer } from '../buses/_servers.ts'
+import { type BusServer, startNatsServer, startPostgresServer, startRedisServer } from '../buses/_servers.ts'
 import { startDynamo } from '../tasks/_backends.ts'
 import { TaskWire } from '../tasks/_wire.ts'
 
@@ -17,12 +19,18 @@ vi.spyOn(console, 'error').mockImplementation(() => {})
 
 let redis: BusServer
 let database: BusServer
+let nats: BusServer
 let dynamo: Awaited<ReturnType<typeof startDynamo>>
 beforeAll(async () => {
-  ;[redis, database, dynamo] = await Promise.all([startRedisServer(), startPostgresServer(), startDynamo()])
+  ;[redis, database, nats, dynamo] = await Promise.all([
+    startRedisServer(),
+    startPostgresServer(),
+    startNatsServer(),
+    startDynamo(),
+  ])
 }, 120_000)
 afterAll(async () => {
-  await Promise.all([redis?.stop(), database?.stop(), dynamo?.stop()])
+  await Promise.all([redis?.stop(), database?.stop(), nats?.stop(), dynamo?.stop()])
 })
 
 const open: (() => unknown)[] = []
@@ -50,7 +58,12 @@ const STORES: { readonly [place: string]: (name?: string) => TaskStore } = {
   DynamoDB: (prefix) =>
     dynamoTaskStore(dynamo.connect(), { table: 'tasks', ...(prefix !== undefined && { prefix }) }),
 }
-const BUSES: { readonly [place: string]: () => Bus } = {
+const BUSES: { readonly [place: string]: () => Bus | Promise<Bus> } = {
+  async NATS() {
+    const client = await connect({ servers: nats.url })
+    open.push(() => client.close())
+    return natsBus({ client })
+  },
   Postgres: () => postgresBus({ client: toPostgres() }),
   Redis: () => redisBus({ publisher: toRedis(), subscriber: toRedis() }),
 }
@@ -152,8 +165,8 @@ describe.each(PAIRS)('%s', (_name, one, other) => {
 
   it.each(Object.keys(BUSES))('changes over one %s, and subscriptions in one Redis', async (place) => {
     const [first, second] = [
-      await deploy(one, { bus: BUSES[place]!() }),
-      await deploy(other, { bus: BUSES[place]!() }),
+      await deploy(one, { bus: await BUSES[place]!() }),
+      await deploy(other, { bus: await BUSES[place]!() }),
     ]
     await using theirs = await connectLegacyListener(second.url)
     await using ours = await connectLegacyListener(first.url)

@@ -1,10 +1,13 @@
 /** Default names in shared places hold the server and its stage, whatever the engine. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { queueRunner } from '../../../adapters/cloudflare.ts'
 import { postgresBus, postgresTaskSchema, postgresTaskStore } from '../../../adapters/postgres.ts'
 import { redisBus } from '../../../adapters/redis.ts'
 import { createStoreOwner } from '../../../src/definition/store-owner.ts'
 import { MCPServer } from '../../../src/index.ts'
+import { createMemoryTaskStore, createTaskEndpoint, createTasks } from '../../../src/tasks.ts'
+import { createTaskAdmin } from '../../../src/tasks-admin.ts'
 import { ENGINES, UNNAMED } from './_engines.ts'
 
 /** What shares a place by its kind of name. */
@@ -123,5 +126,50 @@ describe('MAYFLY_STAGE', () => {
     owner.see({})
     expect(owner.name()).toBe('mayfly_shop')
     expect(() => owner.see({ MAYFLY_STAGE: 'staging' })).toThrow(/before it was known/)
+  })
+
+  const staged = { MAYFLY_STAGE: 'staging' }
+  const serverWith = (options: Partial<Parameters<typeof createTasks>[0]> = {}) => {
+    const errors: string[] = []
+    const server = new MCPServer({
+      id: 'shop',
+      name: 'Shop',
+      version: '1.0.0',
+      log: false,
+      onError: (error) => errors.push(String(error)),
+      tasks: createTasks({ store: createMemoryTaskStore(), ...options }),
+    })
+    return { server, errors }
+  }
+  const served = (server: MCPServer) => server.fetch(new Request('https://a.example/healthz'), staged)
+
+  it('that only a message of a queue brings, before any request, is known then', async () => {
+    const runner = queueRunner({ send: async () => {} })
+    const { server, errors } = serverWith({ runner })
+    const asked: string[] = []
+    const body = { id: 'a'.repeat(32), at: 1, server: 'shop@staging' }
+    const message = { body, attempts: 1, ack: () => asked.push('ack'), retry: () => asked.push('retry') }
+    await runner.queue({ messages: [message] }, staged, { waitUntil() {} })
+    expect(asked).toEqual(['ack'])
+    expect((await served(server)).status).toBe(200)
+    expect(errors).toEqual([])
+  })
+
+  it('that only a request of the task endpoint brings, before any other, is known then', async () => {
+    const secret = 'a-secret-for-the-cron-of-40-characters!!'
+    const operators = 'a-secret-for-operators-of-40-characters!'
+    for (const [query, bearer] of [
+      ['', secret],
+      ['?list', operators],
+    ]) {
+      const { server, errors } = serverWith()
+      const endpoint = createTaskEndpoint({ server, secret, admin: createTaskAdmin({ secret: operators }) })
+      const request = new Request(`https://a.example/tasks${query}`, {
+        headers: { authorization: `Bearer ${bearer}` },
+      })
+      expect((await endpoint.fetch(request, staged)).status).toBe(200)
+      expect((await served(server)).status).toBe(200)
+      expect(errors).toEqual([])
+    }
   })
 })

@@ -76,7 +76,11 @@ describe('a queue', () => {
   })
 
   it('a message of another server, which shares the queue → not run, delivered again, and reported by the server', async () => {
-    const owner = { tag: () => 'shop', isForeign: vi.fn((tag: string | undefined) => tag === 'bank') }
+    const owner = {
+      tag: () => 'shop',
+      see() {},
+      isForeign: vi.fn((tag: string | undefined) => tag === 'bank'),
+    }
     const tasks = tasksDueAt(null)
     const cloudflare = queueRunner({ send: async () => {} })
     cloudflare.attach!(tasks, owner)
