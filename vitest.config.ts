@@ -34,6 +34,9 @@ const MEASURING = [
 /** For suites that use the package as users get it. */
 const PACKED = { globalSetup: 'test/package/_pack-once.ts' }
 
+/** What the official SDK and Mastra bring along: the Node adapter works with both. */
+const NODE_SERVER_1 = root('test/runtimes/node/hono-1/node_modules/@hono/node-server/dist')
+
 const suite = (
   name: string,
   folders: readonly string[],
@@ -72,6 +75,15 @@ export default defineConfig({
       suite('package', ['package'], PACKED),
       suite('browser', ['browser']),
       suite('runtimes', ['runtimes', 'hostile', 'byo', 'platform-clis', 'retrieval-stores'], PACKED),
+      {
+        ...suite('node-server-1', ['runtimes/node'], PACKED),
+        resolve: {
+          alias: [
+            { find: /^@hono\/node-server$/, replacement: `${NODE_SERVER_1}/index.mjs` },
+            { find: /^@hono\/node-server\/(utils\/.+)$/, replacement: `${NODE_SERVER_1}/$1.mjs` },
+          ],
+        },
+      },
       suite('newcomer', ['newcomer'], PACKED),
       suite('frameworks', ['frameworks']),
     ],

@@ -64,6 +64,8 @@ export async function serveSSE(
     shares: createShares(MAX_STREAMS, parts.endpoint.sharing.callerShare),
   }
   streamsOf.set(server, streams)
+  // `@hono/node-server` 1 makes the signal when it is first read: made after the client has left, it would never abort.
+  void request.signal
   try {
     const admitted = await parts.endpoint.admit(request, platform)
     if (admitted instanceof Response) return admitted

@@ -1,6 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startLockRegistry } from './_lock-registry.ts'
 import { BIN, type PackedPackage, ROOT, run, unpackPackage } from './_packed.ts'
 
 let packed: PackedPackage
@@ -86,6 +90,55 @@ describe('the tarball', () => {
     const cli = join(packed.installed, 'dist/deploy/cli.js')
     expect(readFileSync(cli, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
     expect(run(process.execPath, [cli, '--help'], packed.project)).toContain('mayfly')
+  })
+})
+
+describe('npm installs it beside', () => {
+  const LOCKS = ['.', 'test/byo', 'test/runtimes/node/hono-1']
+
+  /** What npm would install in an empty project, by its path there. */
+  async function install(...wanted: string[]): Promise<{ readonly [path: string]: { version?: string } }> {
+    await using registry = await startLockRegistry(LOCKS)
+    const project = mkdtempSync(join(tmpdir(), 'mayfly-beside-'))
+    try {
+      const folder = join(project, 'app')
+      mkdirSync(folder)
+      writeFileSync(join(folder, 'package.json'), '{ "name": "app", "private": true }')
+      const settings = ['--registry', registry.url, '--cache', join(project, 'cache'), '--fetch-retries', '0']
+      const args = [
+        'install',
+        '--package-lock-only',
+        '--ignore-scripts',
+        '--no-audit',
+        '--no-fund',
+        ...settings,
+      ]
+      await promisify(execFile)('npm', [...args, packed.tarball, ...wanted], { cwd: folder })
+      const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
+      return (JSON.parse(lock) as { packages: { [path: string]: { version?: string } } }).packages
+    } finally {
+      rmSync(project, { recursive: true, force: true, maxRetries: 5 })
+    }
+  }
+
+  it.each([
+    ['@hono/node-server', ['@hono/node-server@1.19.19'], '1.19.19'],
+    ['@hono/node-server', ['@hono/node-server@2.1.8'], '2.1.8'],
+    ['@mastra/mcp', ['@mastra/mcp@1.18.0', '@mastra/core@1.71.0'], '1.18.0'],
+    ['@mastra/mcp', ['@mastra/mcp@2.0.0', '@mastra/core@1.71.0'], '2.0.0'],
+    ['@modelcontextprotocol/sdk', ['@modelcontextprotocol/sdk'], undefined],
+  ])('%s: %j', async (name, wanted, version) => {
+    const installed = await install(...wanted)
+    const found = installed[`node_modules/${name}`]?.version
+
+    expect(version ?? found).toBe(found)
+    expect(installed['node_modules/mayfly-mcp']).toBeDefined()
+    // What the Node adapter gets.
+    expect(installed['node_modules/@hono/node-server']?.version).toMatch(/^(?:1\.19\.(?:9|\d\d)|2\.)/)
+  })
+
+  it('what its peers do not allow is refused: npm decides here as it does for users', async () => {
+    await expect(install('@modelcontextprotocol/server@2.0.0')).rejects.toThrow(/ERESOLVE/)
   })
 })
 

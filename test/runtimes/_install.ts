@@ -11,6 +11,7 @@ const ROOT = join(import.meta.dirname, '../..')
 
 const PACKAGES = [
   'test/runtimes/lambda/ric',
+  'test/runtimes/node/hono-1',
   'test/runtimes/tasks/stores/dynalite',
   'test/runtimes/tasks/runners/aws',
   'test/runtimes/tasks/inspector',

@@ -5,7 +5,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { serve as serveHono } from '@hono/node-server'
 import { Hono } from 'hono'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { closeSessions, serve } from '../../../adapters/node.ts'
+import { mcp } from '../../../adapters/hono.ts'
+import { closeSessions, nodeListener, serve } from '../../../adapters/node.ts'
 import { startHonoSSE, startSSE } from '../../../adapters/node-mastra.ts'
 import { bearer } from '../../../src/auth.ts'
 import { createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
@@ -186,3 +187,51 @@ it('startHonoSSE in an app that serve() serves → knows the connection: a forei
   expect(await statusFor(`localhost:${running.port}`)).toBe(200)
   expect(await statusFor('rebound.example')).toBe(403)
 })
+
+const SERVED = {
+  nodeListener: (server: MCPServer): Server => createServer(nodeListener(server)).listen(0, '127.0.0.1'),
+  'mcp of Hono': (server: MCPServer): Server =>
+    serveHono({ fetch: new Hono().all('*', mcp(server)).fetch, port: 0, hostname: '127.0.0.1' }) as Server,
+}
+
+it.each(Object.entries(SERVED))(
+  '%s: a client that leaves while it is let in is gone for its call',
+  async (_how, start) => {
+    const { auth, open, waiting } = gatedAuth()
+    const seen: boolean[] = []
+    const look = createTool({
+      id: 'look',
+      execute: async (_input, ctx) => {
+        await new Promise((resolve) => setImmediate(resolve))
+        seen.push(ctx.signal.aborted)
+      },
+    })
+    const http = start(new MCPServer({ name: 'a', version: '1', log: false, auth, tools: { look } }))
+    if (!http.listening) await new Promise((resolve) => http.once('listening', resolve))
+    let gone = 0
+    http.on('connection', (socket) => socket.once('close', () => gone++))
+    cleanups.push(() => new Promise((resolve) => http.close(resolve)))
+    const { port } = http.address() as AddressInfo
+    const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look"}}'
+    const headers = {
+      authorization: 'Bearer someone',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-11-25',
+    }
+    const leaving = request({ port, path: '/mcp', method: 'POST', headers })
+    leaving.on('error', () => {})
+    leaving.end(body)
+    await eventually(() => expect(waiting).toHaveLength(1))
+    leaving.destroy()
+    await eventually(() => expect(gone).toBe(1))
+    open()
+    const stays = await fetch(`http://127.0.0.1:${port}/mcp`, { method: 'POST', headers, body })
+
+    expect(stays.status).toBe(200)
+    await stays.text()
+    // The first call is not run (its body is gone), or is told.
+    await eventually(() => expect(seen).toContain(false))
+    expect(seen.filter((isAborted) => !isAborted)).toHaveLength(1)
+  },
+)
