@@ -135,7 +135,7 @@ function transportsOf(project: Project): Plugin {
 function checkedEntry(entry: string): string {
   const complaint = JSON.stringify(noFetch(entry).message)
   return `import server from ${JSON.stringify(entry)}
-if (typeof server?.fetch !== 'function') throw new TypeError(${complaint})
+if (typeof server?.fetch !== 'function') throw Object.assign(new TypeError(${complaint}), { exported: server })
 export default server`
 }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { displayPath, findEntry } from '../project/entry.ts'
+import { displayPath, findEntry, noFetch } from '../project/entry.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
 import { isOwnFolder } from '../project/owner.ts'
 import { afterDeath, atExit, onInterrupt } from '../run/ending.ts'
@@ -87,6 +87,7 @@ function complaint(message: HostMessage, entry: string): CliError {
   if (message.type === 'not-loaded') {
     return new CliError(`${displayPath(entry)} cannot be loaded: ${message.reason}`)
   }
+  if (message.found !== undefined) return noFetch(entry, message.found)
   return new CliError(
     `${displayPath(entry)} does not export an MCPServer, which stdio requires: pass the module that does, or for a server of the official SDK use the SDK's stdio transport`,
   )

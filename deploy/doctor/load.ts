@@ -15,15 +15,16 @@ const DESCRIBE = fileURLToPath(new URL(`./describe${extname(import.meta.url)}`, 
 const MAIN = `export { default } from 'mayfly:entry'\n`
 
 /**
- * Refuses a server that cannot answer any request: throws a `CliError` that names the tool, resource or prompt and its error. With
- * `mustLoad`, also one that throws while it loads, unless it may work on its own platform.
+ * Refuses a server that cannot answer any request: throws a `CliError` that names the tool, resource or prompt and its error, or what is
+ * exported instead of a server. With `mustLoad`, also one that throws while it loads. What uses modules or globals of its own platform may
+ * work there.
  */
 export async function refuseFaulty(
   project: Project,
   { signal, mustLoad = false, startsWith }: FaultOptions = {},
 ): Promise<void> {
   const { fault, info } = await describeServer(project, signal).catch((error): Partial<Description> => {
-    if (!isA(error, CliError) || (mustLoad && isA(error, LoadFailure) && !error.isGuess)) throw error
+    if (!isA(error, CliError) || isWrongOnNode(error, mustLoad)) throw error
     if (isA(error, TooSlow)) terminal.warn(error.message)
     return {}
   })
@@ -32,6 +33,11 @@ export async function refuseFaulty(
   const error = faultOf(project, `auth: ${info.authFault}`)
   if (startsWith === 'the variables of this machine') throw error
   terminal.warn(error.message)
+}
+
+/** Not where modules or globals of its own platform were missing. */
+function isWrongOnNode(error: CliError, mustLoad: boolean): boolean {
+  return isA(error, LoadFailure) && !error.isGuess && (mustLoad || error.isNoServer)
 }
 
 export interface FaultOptions {

@@ -51,10 +51,16 @@ const PLATFORM_GLOBALS =
 export class LoadFailure extends CliError {
   /** Whether it may load on its own platform. */
   readonly isGuess: boolean
+  /** Whether it loads, and exports something else. */
+  readonly isNoServer: boolean
 
   constructor(entry: string, reason: string, isGuessed: boolean) {
-    const [, own] = /^TypeError: (the default export of .* has no fetch function.*)$/.exec(reason) ?? []
+    const [, own] =
+      /^TypeError: (the default export of .* has no fetch function.*|.* has no default export: .*)$/.exec(
+        reason,
+      ) ?? []
     super(printable(own ?? `${displayPath(entry)} cannot be loaded on Node: ${reason}`))
+    this.isNoServer = own !== undefined
     this.isGuess = isGuessed || PLATFORM_GLOBALS.test(reason)
   }
 }

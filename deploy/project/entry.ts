@@ -36,15 +36,33 @@ function readable(entry: string): string {
 
 export function noDefaultExport(entry: string): CliError {
   return new CliError(
-    `${displayPath(entry)} has no default export: add export default new MCPServer({ ... })`,
+    `${displayPath(entry)} has no default export: ${whatToExport(readFileSync(entry, 'utf8'))}`,
   )
 }
 
-export function noFetch(entry: string): CliError {
+/** By the first line of the source that says what there is instead. */
+function whatToExport(source: string): string {
+  const [, exported] =
+    /^export (?:const|let|var) ([\w$]+)[^=]*=\s*(?:await )?(?:new \w*MCPServer|from(?:Sdk|Node)|new Hono)\b/m.exec(
+      source,
+    ) ?? []
+  if (exported !== undefined) return `write export default ${exported}, beside the export named ${exported}`
+  if (/^[\w$.]*\.listen\(/m.test(source))
+    return "write export default fromNode(app, { mcpPath: '/mcp' }) in place of listen, with fromNode of mayfly-mcp/from-node"
+  return 'add export default new MCPServer({ ... })'
+}
+
+/** `found`: what the default export is, and what to write; it begins with "it is". */
+export function noFetch(entry: string, found = GUESS): CliError {
+  // Without any, it is a script, which the bundler takes for CommonJS with an empty object.
+  if (!/\bexports?\b/.test(readFileSync(entry, 'utf8'))) return noDefaultExport(entry)
   return new CliError(
-    `the default export of ${displayPath(entry)}${lineOfExport(entry)} has no fetch function: make it export default new MCPServer({ ... }), or fromSdk(() => ...) for a server of an official SDK`,
+    `the default export of ${displayPath(entry)}${lineOfExport(entry)} has no fetch function: ${found}`,
   )
 }
+
+const GUESS =
+  'make it export default new MCPServer({ ... }), or fromSdk(() => ...) for a server of an official SDK'
 
 function lineOfExport(entry: string): string {
   const lines = readFileSync(entry, 'utf8').split('\n')

@@ -3,15 +3,22 @@ import { relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { cut, isA, memberOf, stackOf, textOf } from '../../src/definition/error-text.ts'
 import { exportRemedy } from '../project/entry-points.ts'
+import { whatToWrite } from '../project/not-a-server.ts'
 
 const MAX_CHARACTERS = 500
 
 /** `TypeError: tools.x needs a description (src/server.ts:3:5)`. The place needs source maps. */
 export function loadReason(error: unknown): string {
   const place = placeOf(error)
-  const text = textOf(error).replaceAll(/\s+/g, ' ').trim()
+  const text = withWhatToWrite(textOf(error), error).replaceAll(/\s+/g, ' ').trim()
   const message = cut(text, MAX_CHARACTERS)
   return `${kindOf(error)}: ${message}${exportRemedy(text)}${place === undefined ? '' : ` (${place})`}`
+}
+
+/** The bundle's error for a default export that is not a server, with what it is. */
+function withWhatToWrite(text: string, error: unknown): string {
+  const [complaint] = /^the default export of .* has no fetch function: /.exec(text) ?? []
+  return complaint === undefined ? text : complaint + whatToWrite(memberOf(error, 'exported'))
 }
 
 /** `loadError()` of held-output.ts recognizes the line by the word at its start. */

@@ -9,12 +9,16 @@ import type { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { serveStdio } from '../../adapters/_node/stdio.ts'
 import { divertStdout } from '../../adapters/_node/stdout.ts'
-import { textOf } from '../../src/definition/error-text.ts'
+import { memberOf, textOf } from '../../src/definition/error-text.ts'
 import { isMCPServer, serverWithin } from '../../src/http/mounted.ts'
 import type { MCPServer } from '../../src/index.ts'
 import { exportRemedy } from '../project/entry-points.ts'
+import { whatToWrite } from '../project/not-a-server.ts'
 
-export type HostMessage = { type: 'failed' | 'not-loaded'; reason: string } | { type: 'no-server' }
+export type HostMessage =
+  | { type: 'failed' | 'not-loaded'; reason: string }
+  /** `found`: what is exported, if that is not a server of any kind. */
+  | { type: 'no-server'; found?: string | undefined }
 
 /** The stream of this process that goes to the client. */
 const CLIENT = 3
@@ -50,7 +54,9 @@ async function load(file: string): Promise<MCPServer> {
     return fail({ type: 'not-loaded', reason: line + exportRemedy(line) })
   })
   const server = serverWithin(exported)
-  return isMCPServer<MCPServer>(server) ? server : fail({ type: 'no-server' })
+  if (isMCPServer<MCPServer>(server)) return server
+  const hasFetch = typeof memberOf(exported, 'fetch') === 'function'
+  return fail({ type: 'no-server', found: hasFetch ? undefined : whatToWrite(exported) })
 }
 
 async function fail(message: HostMessage): Promise<never> {

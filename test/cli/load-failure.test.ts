@@ -39,6 +39,65 @@ test.concurrent.for([
   expect(existsSync(join(project.folder, 'dist'))).toBe(false)
 })
 
+const MCP_SERVER = 'class MCPServer { fetch() {} }\n'
+
+const NOT_SERVERS: readonly (readonly [source: string, words: string[]])[] = [
+  [
+    `${MCP_SERVER}export default Promise.resolve(new MCPServer())`,
+    ['the default export of server.ts (line 2)', 'it is a promise: write await'],
+  ],
+  [`export default class Shop {}`, ['server.ts (line 1)', 'it is a class: write export default new']],
+  [
+    `\nconst app = Object.assign(() => {}, { handle() {}, listen() {} })\nexport default app`,
+    ['server.ts (line 3)', 'an app of Express', 'export default fromNode(app,'],
+  ],
+  [
+    `${MCP_SERVER}export const shop = new MCPServer()`,
+    ['server.ts has no default export', 'export default shop'],
+  ],
+  [
+    `const app = { listen(_port: number) {} }\napp.listen(3000)`,
+    ['server.ts has no default export', 'export default fromNode(app,', 'in place of listen'],
+  ],
+]
+
+const COMMANDS = [
+  ['dev', '--port', '0'],
+  ['dev', '--port', '0', '--target', 'deno'],
+  ['build'],
+  ['build', '--target', 'lambda'],
+  ['stdio'],
+]
+
+test.concurrent.for(
+  COMMANDS.flatMap((args) => NOT_SERVERS.map(([source, words]) => [args, source, words] as const)),
+)(
+  '%j of %j → one line that says what it is and what to write',
+  { timeout: 120_000 },
+  async ([args, source, words]) => {
+    await using project = new Project()
+    project.write('server.ts', source)
+    const { code, stdout, stderr } = await new MayflyProcess([...args], project.folder).exited
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^mayfly: [^\n]+\n$/)
+    for (const word of words) expect(stderr).toContain(word)
+  },
+)
+
+test.concurrent.for(NOT_SERVERS)(
+  'doctor of %j: an error that says so',
+  { timeout: 120_000 },
+  async ([source, words]) => {
+    await using project = new Project()
+    project.write('server.ts', source)
+    const { code, stdout } = await new MayflyProcess(['doctor'], project.folder).exited
+    expect(code).toBe(1)
+    const [line = ''] = stdout.split('\n').filter((one) => one.includes('server.ts'))
+    expect(line).toMatch(/^ {2}error {3}/)
+    for (const word of words) expect(line).toContain(word)
+  },
+)
+
 test.concurrent.for([
   ['deno', `Deno.env.get('KEY')\n${FETCH}`],
   ['cloudflare', `const cache = caches.default\n${FETCH}void cache`],

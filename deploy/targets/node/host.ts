@@ -3,6 +3,7 @@
 import { pathToFileURL } from 'node:url'
 import { type FetchServer, serve } from '../../../adapters/node.ts'
 import { noFetch } from '../../project/entry.ts'
+import { whatToWrite } from '../../project/not-a-server.ts'
 import { loadReason } from '../../run/load-reason.ts'
 
 // Makes stack traces refer to the user's own files.
@@ -20,7 +21,7 @@ async function load(): Promise<FetchServer> {
   try {
     const { default: server } = (await import(pathToFileURL(bundle).href)) as { default?: unknown }
     if (isFetchServer(server)) return server
-    return end(`TypeError: ${noFetch(entry).message}`)
+    return end(`TypeError: ${noFetch(entry, whatToWrite(server)).message}`)
   } catch (error) {
     return end(loadReason(error))
   }
