@@ -5,7 +5,7 @@
 import type { Env } from '../definition/context.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { ABOVE_ZERO } from '../definition/option-kind.ts'
-import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown, WITHIN } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { parseHost } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
@@ -170,6 +170,7 @@ export const HOSTING_OPTIONS: Names<HostingConfig> = {
   audit: 'object',
   telemetry: 'object',
   onError: 'function',
+  [WITHIN]: { http: OPTIONS },
 }
 
 /** An invalid entry would never match, so that every request would be refused. */

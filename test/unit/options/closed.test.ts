@@ -2,6 +2,7 @@
 import { createPrompt, createResource, createTool, MCPServer, type MCPServerConfig } from 'mayfly-mcp'
 import { bearer, introspection, jwt, staticTokens } from 'mayfly-mcp/auth'
 import { MCPClient } from 'mayfly-mcp/client'
+import { fromNode } from 'mayfly-mcp/from-node'
 import { gateway } from 'mayfly-mcp/gateway'
 import { createTool as createMastraTool, MCPServer as MastraServer } from 'mayfly-mcp/mastra'
 import { createMemoryVectorStore, createVectorQueryTool } from 'mayfly-mcp/retrieval'
@@ -178,6 +179,40 @@ it.each([
 ])('MCPServer with "%s" → where it belongs, and no misleading suggestion', (name, words) => {
   expect(() => serve({ [name]: 1 })).toThrow(`MCPServer has no option "${name}": ${words}`)
 })
+
+describe('an option of "http" at the top level', () => {
+  const http =
+    /Its options are (.*)\.$/.exec(told(() => serve({ http: { publicURL: '' } })))?.[1]?.split(', ') ?? []
+  const servers: [string, (config: object) => unknown][] = [
+    ['MCPServer', serve],
+    ['MCPServer', (config) => new MastraServer(misspelt({ ...BASE, ...config }))],
+    ['fromSdk', (config) => fromSdk(() => ({}) as never, config)],
+    ['fromNode', (config) => fromNode(() => {}, config)],
+  ]
+
+  it.each(servers)('of %s → the error says where each of them belongs', (where, make) => {
+    expect(http.length).toBeGreaterThan(20)
+    for (const name of http)
+      expect(told(() => make({ [name]: 1 }))).toContain(
+        `${where} has no option "${name}": it is an option of "http": write http: { ${name}: … }. Its options are `,
+      )
+  })
+
+  it('misspelt, too → the nearest is named with its place', () => {
+    expect(told(() => serve({ maxCallMS: 1 }))).toContain('did you mean "http.maxCallMs"?')
+    expect(told(() => serve({ allowedHost: [] }))).toContain('did you mean "http.allowedHosts"?')
+    expect(told(() => serve({ timeout: 1 }))).toContain('it is a matter of http.maxCallMs.')
+  })
+})
+
+function told(make: () => unknown): string {
+  try {
+    make()
+    return ''
+  } catch (error) {
+    return error instanceof TypeError ? error.message : ''
+  }
+}
 
 describe('the name of a tool that clients refuse', () => {
   const warned = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
