@@ -12,7 +12,7 @@ import {
   MODERN,
   modernMessage,
 } from './messages.ts'
-import { Stop, skipped } from './outcome.ts'
+import { NEEDS_TOKEN, Stop, skipped } from './outcome.ts'
 import type { Reply } from './reply.ts'
 import type { Sending, Wire } from './wire.ts'
 
@@ -51,7 +51,7 @@ export class Endpoint {
   get era(): Era {
     const { isModern, isLegacy, isLocked } = this.contact
     if (isModern || isLegacy) return isModern ? 'modern' : 'legacy'
-    throw new Stop(skipped(isLocked ? 'needs a token: pass --bearer' : 'this URL does not answer MCP'))
+    throw new Stop(skipped(isLocked ? NEEDS_TOKEN : 'this URL does not answer MCP'))
   }
 
   /** The eras that the server supports. Throws `Stop` if it supports none. */

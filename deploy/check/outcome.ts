@@ -29,6 +29,8 @@ export type Outcome =
 
 export const works = (detail: string): Outcome => ({ verdict: 'works', detail })
 export const skipped = (detail: string): Outcome => ({ verdict: 'skipped', detail })
+/** Why most probes of a server with authorization are skipped without a token. */
+export const NEEDS_TOKEN = 'needs a token: pass --bearer-env'
 /** Skipped although it applies, so nothing is known: what a client would do cannot be told. */
 export const untried = (detail: string, toTry: string): Outcome => ({ verdict: 'skipped', detail, toTry })
 export const hint = (detail: string, fix: string): Outcome => ({ verdict: 'hint', detail, fix })

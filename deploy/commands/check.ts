@@ -6,6 +6,7 @@ import { isObject } from '../../src/definition/is-object.ts'
 import type { ToolCall } from '../check/call-result.ts'
 import { CLIENTS } from '../check/clients/all.ts'
 import type { Profile } from '../check/clients/profile.ts'
+import { NEEDS_TOKEN } from '../check/outcome.ts'
 import { countVerdicts, renderJson, renderTable } from '../check/report.ts'
 import { type CheckOptions, type Report, runProbes } from '../check/run.ts'
 import { quote, toSafeText } from '../check/safe-text.ts'
@@ -16,6 +17,7 @@ import { UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
 import { isColoured } from '../terminal/console.ts'
 import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
+import { terminal } from '../terminal/terminal.ts'
 
 const HELP = `mayfly check <url> [--as <client>]... [--no-register] [--bearer-env <variable>] [--header 'Name: value']... [--json]
                    [--timeout <ms>] [--deadline <ms>] [--origin <origin>] [--call <tool> [--arguments <json>]]
@@ -103,6 +105,11 @@ async function walk(
 function show(report: Report, options: CheckOptions, isJson: boolean | undefined): number {
   const url = named(options)
   process.stdout.write(isJson ? renderJson(report, url) : renderTable(report, url, isColoured()))
+  const locked = report.results.filter(({ detail }) => detail === NEEDS_TOKEN).length
+  if (locked > 0)
+    terminal.warn(
+      `the server wants a token or an API key, so ${locked} of ${report.results.length} probes were skipped: put it into a variable, such as MCP_TOKEN, and pass --bearer-env MCP_TOKEN`,
+    )
   return countVerdicts(report).wrong > 0 ? 1 : 0
 }
 

@@ -19,7 +19,7 @@ import { terminal } from '../terminal/terminal.ts'
 
 const HELP = `mayfly keys create <name> [entry] [--scopes <a,b>] [--expires <time>] [--owner <caller>] [--json]
 mayfly keys list [entry] [--all] [--json]
-mayfly keys revoke <id> [entry]
+mayfly keys revoke <id or name> [entry]
 
   name        what people call the key. The key itself is printed on stdout, once: only a hash of it is stored
   entry       the file whose default export is the server; default src/server.ts, server.ts or src/index.ts. The store of its
@@ -145,11 +145,28 @@ async function create(place: Place, name: string | undefined, values: Values): P
 }
 
 async function revoke(place: Place, given: string | undefined): Promise<Told> {
-  if (given === undefined) throw new UsageError('which key? pass its id: mayfly keys revoke <id>')
-  const id = idWithin(given)
-  // A key is not repeated, since terminals are recorded.
-  if (id === undefined) throw new UsageError('that is not the id of a key, such as mk_4fKq9ZsT1bXw')
+  if (given === undefined || given === '')
+    throw new UsageError('which key? pass its id or its name: mayfly keys revoke <id>')
+  const id = idWithin(given) ?? (await idOfName(place, given))
   return ask(place, { action: 'revoke', id })
+}
+
+/** Throws `CliError` unless exactly one active key has this name. */
+async function idOfName(place: Place, name: string): Promise<string> {
+  // What is meant as an id is not looked for. It is not repeated, since it may be most of a key, and terminals are recorded.
+  if (name.startsWith('mk_')) throw new UsageError('that is not the id of a key, such as mk_4fKq9ZsT1bXw')
+  const { keys = [], isCut } = await ask(place, { action: 'list', isAll: false })
+  const [found, ...others] = keys.filter((key) => key.name === name)
+  if (found === undefined || isCut)
+    throw new CliError('no active key has this id or name: mayfly keys list shows them')
+  if (others.length > 0) {
+    const ids = [found, ...others].slice(0, 10).map((key) => `mk_${key.id}`)
+    throw new CliError(
+      `${others.length + 1} keys have the name "${printable(name)}": pass the id of one of them, ${ids.join(', ')}`,
+    )
+  }
+  terminal.note(`mk_${found.id} has the name "${printable(name)}"`)
+  return found.id
 }
 
 function showList({ keys = [], isCut }: Told, isJson: boolean): number {

@@ -52,6 +52,20 @@ test('something wrong → exit code 1, and each with what to do', async () => {
   expect(stdout).toMatch(/, 2 wrong, \d+ skipped\n$/)
 })
 
+test('a server that wants a key, without one: one line says which option to give', async () => {
+  await using server = await protectedServer()
+  for (const more of [[], ['--json']]) {
+    const { code, stdout, stderr } = await check([server.url.href, ...more])
+    expect(code).toBe(0)
+    expect(stdout).toContain('needs a token: pass --bearer-env')
+    expect(stderr).toMatch(
+      /^mayfly: the server wants a token or an API key, so [4-9]\d of \d\d probes were skipped: [^\n]* pass --bearer-env MCP_TOKEN\n$/,
+    )
+  }
+  const { stderr } = await check([server.url.href, '--bearer-env', 'MCP_TOKEN'], { MCP_TOKEN: TOKEN })
+  expect(stderr).toBe('')
+})
+
 describe('a site that is no MCP server', () => {
   const site = () =>
     listen((_request, response) => {

@@ -149,7 +149,7 @@ test('a server behind a token: what can be told without it, and all of it with i
   const open = await check(server.url, TOKEN)
 
   expect(faults(locked)).toEqual({})
-  expect(detailOf(locked, 'eras.any')).toBe('needs a token: pass --bearer')
+  expect(detailOf(locked, 'eras.any')).toBe('needs a token: pass --bearer-env')
   expect(detailOf(locked, 'authorization.challenge')).toBe('401 with the metadata URL')
   expect(skippedIn(locked, 'authorization.')).toBe(1)
   expect(skippedIn(locked, 'modern.')).toBe(13)

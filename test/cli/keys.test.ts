@@ -71,7 +71,8 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     [['list', '--local'], /--local is only for --kv/],
     [['list', '--file', ''], /--file is empty/],
     [['revoke'], /which key\?/],
-    [['revoke', 'ci'], /not the id of a key/],
+    [['revoke', ''], /which key\?/],
+    [['revoke', 'mk_4fKq9ZsT1bX'], /not the id of a key/],
     [['list', '--key', 'x'], /Unknown option '--key'/],
   ] as const)('%j → exit code 2 and one line', async (args, message) => {
     await using project = new Project()
@@ -120,6 +121,30 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     expect((await run(project, ['list', '--file', 'keys.json', '--all'])).stdout).toMatch(/ revoked /)
     const unknown = await run(project, ['revoke', 'mk_000000000000', '--file', 'keys.json', '--json'])
     expect([unknown.code, unknown.stdout]).toEqual([1, '{"revoked":false}\n'])
+  })
+
+  test('revoke takes a name that one active key has; otherwise it says what to type', async () => {
+    await using project = new Project()
+    const make = async (name: string): Promise<string> =>
+      (await run(project, ['create', name, '--file', 'keys.json'])).stdout.trim()
+    const revoke = (name: string): Promise<Output> => run(project, ['revoke', name, '--file', 'keys.json'])
+    const [bob, ann, other] = [await make('bob'), await make('ann'), await make('ann')]
+
+    expect(await revoke('bob')).toMatchObject({ code: 0, stdout: 'revoked\n' })
+    expect(await statusOf(bob, fileKeyStore(join(project.folder, 'keys.json')))).toBe(401)
+    expect(await revoke('ann')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `mayfly: 2 keys have the name "ann": pass the id of one of them, ${[ann, other].map((key) => key.slice(0, 15)).join(', ')}\n`,
+    })
+    for (const name of ['bob', 'an', 'Ann', '__proto__'])
+      expect(await revoke(name)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'mayfly: no active key has this id or name: mayfly keys list shows them\n',
+      })
+    for (const key of [ann, other])
+      expect(await statusOf(key, fileKeyStore(join(project.folder, 'keys.json')))).toBe(200)
   })
 
   test('--json and --quiet: one object with the key, and nothing else', async () => {
