@@ -8,6 +8,13 @@ import { CliError } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { buildErrors, installedPackages, loadEsbuild } from './bundler.ts'
 
+export interface WatchOptions {
+  /** Called after an error was reported, also one of `onChange`. */
+  readonly onReported?: () => void
+  /** Calls `onChange` also if the files cannot be built here, since something else builds them. Default false. */
+  readonly isBuiltElsewhere?: boolean
+}
+
 export interface EntryWatch {
   /** As if a file had changed. */
   changed(): void
@@ -22,7 +29,13 @@ export async function watchEntry(
   entry: string,
   cwd: string,
   onChange: (outdated: AbortSignal) => Promise<void>,
+  { onReported, isBuiltElsewhere = false }: WatchOptions = {},
 ): Promise<EntryWatch> {
+  const report = (error: unknown): void => {
+    if (!isA(error, CliError)) throw error
+    terminal.fail(error)
+    onReported?.()
+  }
   const esbuild = await loadEsbuild(cwd)
   let running: Promise<void> | undefined
   let isStale = false
@@ -57,7 +70,7 @@ export async function watchEntry(
           return reportFirst()
         }
         if (isDisposed) return
-        if (errors.length > 0) return report(buildErrors(errors))
+        if (errors.length > 0 && !isBuiltElsewhere) return report(buildErrors(errors))
         changed()
       })
     },
@@ -109,9 +122,4 @@ function esbuildProcesses(): string[] {
     const [pid = '', parent, name = ''] = line.trim().split(/\s+/)
     return Number(parent) === process.pid && name.endsWith('esbuild') ? [pid] : []
   })
-}
-
-function report(error: unknown): void {
-  if (!isA(error, CliError)) throw error
-  terminal.fail(error)
 }

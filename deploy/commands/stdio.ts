@@ -83,11 +83,13 @@ function isHostMessage(message: unknown): message is HostMessage {
 }
 
 function complaint(message: HostMessage, entry: string): CliError {
+  if (message.type === 'no-server') return noServer(entry, message.found)
   if (message.type === 'failed') return new CliError(message.reason)
-  if (message.type === 'not-loaded') {
-    return new CliError(`${displayPath(entry)} cannot be loaded: ${message.reason}`)
-  }
-  if (message.found !== undefined) return noFetch(entry, message.found)
+  return new CliError(`${displayPath(entry)} cannot be loaded: ${message.reason}`)
+}
+
+function noServer(entry: string, found: string | undefined): CliError {
+  if (found !== undefined) return noFetch(entry, found)
   return new CliError(
     `${displayPath(entry)} does not export an MCPServer, which stdio requires: pass the module that does, or for a server of the official SDK use the SDK's stdio transport`,
   )

@@ -35,7 +35,7 @@ export function artefactDev(target: Runnable): Target['start'] {
       started.then((server) => server?.failed ?? new Promise<never>(() => {})),
     ])
     ready.catch(() => {})
-    const watch = await watchEntry(entry, cwd, async (outdated) => {
+    const reload = async (outdated: AbortSignal): Promise<void> => {
       const [outDir] = await Promise.all([
         nextBuild(),
         refuseFaulty(project, { signal: outdated, startsWith: 'the variables of this machine' }),
@@ -46,6 +46,11 @@ export function artefactDev(target: Runnable): Target['start'] {
       if (server === undefined) return
       terminal.note('reloaded')
       server.failed.catch(reportEnd)
+    }
+    const watch = await watchEntry(entry, cwd, reload, {
+      onReported: () => {
+        if (servers.isUp) terminal.warn('the server from before this change goes on')
+      },
     })
     const variables = watchEnvFiles(project, watch.changed)
     void Promise.all([started, ready]).then(
@@ -119,6 +124,11 @@ class Servers {
 
   constructor(front: Front) {
     this.#front = front
+  }
+
+  /** Whether one of them takes requests. */
+  get isUp(): boolean {
+    return this.#current !== undefined
   }
 
   /** Aborts when `stop` is called. */

@@ -15,12 +15,12 @@ type ValueIn<Options, Name> = Options extends unknown
  * All names of an options type, or of a union of them, with the kind of each value. A list with a name too few or too many, or with
  * another kind, does not compile.
  */
-export type Names<Options> = { readonly [name in NameIn<Options>]: KindOf<ValueIn<Options, name>> } & Within
+export type Names<Options> = { readonly [name in NameIn<Options>]: KindOf<ValueIn<Options, name>> }
 
 /** Under this key a list of names has those of its object options, so that an error can say to which of them a name belongs. */
 export const WITHIN: unique symbol = Symbol('within')
 
-interface Within {
+export interface Within {
   readonly [WITHIN]?: { readonly [option: string]: object }
 }
 

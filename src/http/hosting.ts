@@ -5,7 +5,7 @@
 import type { Env } from '../definition/context.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { ABOVE_ZERO } from '../definition/option-kind.ts'
-import { type Names, refuseUnknown, WITHIN } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown, WITHIN, type Within } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { parseHost } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
@@ -162,7 +162,7 @@ const OPTIONS: Names<HttpConfig> = {
 const AUDIT_OPTIONS: Names<AuditOptions> = { record: 'function', arguments: 'function' }
 
 /** The names of `HostingConfig`. */
-export const HOSTING_OPTIONS: Names<HostingConfig> = {
+export const HOSTING_OPTIONS: Names<HostingConfig> & Within = {
   auth: 1,
   trustedTransport: 'boolean',
   http: 'object',

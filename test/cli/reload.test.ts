@@ -116,6 +116,70 @@ describe.for(['node', 'deno', 'bun'])('%s', { timeout: TIMEOUT_MS }, (target) =>
   })
 })
 
+const MISTAKES: readonly (readonly [name: string, source: string, words: RegExp])[] = [
+  ['a syntax error', 'export default {', /mayfly: server\.ts:\d+:\d+: .*end of file\n/],
+  ['an import that is missing', `import 'nope'\n${server('2')}`, /mayfly: server\.ts:1:8: .*"nope".*\n/],
+  ['an import that throws', `import './broken.ts'\n${server('2')}`, /mayfly: .*no database.*\n/],
+  ['no server', 'export default Promise.resolve({})', /mayfly: .*it is a promise.*\n/],
+  ['no default export', 'export const a = 1', /mayfly: server\.ts has no default export: .*\n/],
+]
+
+describe('a mistake', { timeout: TIMEOUT_MS }, () => {
+  test.for(['node', 'lambda'])(
+    '%s: is named, and the last good server goes on, which is said',
+    async (target) => {
+      await using project = new Project()
+      project.write('broken.ts', `throw new Error('no database')`)
+      project.write('server.ts', server('1'))
+      const port = await testPort()
+      await using mayfly = new MayflyProcess(devArgs(target, port), project.folder)
+      await mayfly.ready()
+      for (const [name, source, words] of MISTAKES) {
+        project.write('server.ts', source)
+        const said = await mayfly.says(
+          new RegExp(`${words.source}mayfly: the server from before this change goes on\n`),
+        )
+        expect(said, name).not.toMatch(/^\s+at /m)
+        expect(await versionAt(port), name).toBe('1')
+      }
+      project.write('server.ts', server('3'))
+      await until(async () => (await versionAt(port)) === '3')
+    },
+  )
+
+  test('cloudflare: what ends wrangler is named, and the next change starts it again', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs('cloudflare', port), project.folder)
+    await mayfly.ready()
+    project.write('server.ts', `${server('2')}\nthrow new Error('no database')`)
+    await mayfly.says(
+      /mayfly: server\.ts cannot be loaded on Node: Error: no database \(.*; save a file to start it again\n/,
+    )
+    project.write('server.ts', `${server('2')}\nthrow new Error('no cache')`)
+    await mayfly.says(/mayfly: server\.ts cannot be loaded: Error: no cache\n/)
+    project.write('server.ts', server('3'))
+    await until(() =>
+      versionAt(port).then(
+        (version) => version === '3',
+        () => false,
+      ),
+    )
+    // Wrangler watches again, and nothing else does.
+    project.write('server.ts', server('4'))
+    await until(() =>
+      versionAt(port).then(
+        (version) => version === '4',
+        () => false,
+      ),
+    )
+    const { code, stderr } = await mayfly.signal('SIGTERM')
+    expect(code).toBe(0)
+    expect(stderr.match(/^mayfly: reloaded$/gm)).toHaveLength(1)
+  })
+})
+
 describe('a change', { timeout: TIMEOUT_MS }, () => {
   test('a replacement that never takes connections is given up for the next change', async () => {
     await using project = new Project()

@@ -2,10 +2,13 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type EntryWatch, watchEntry } from '../../build/watch.ts'
 import { createWorkFolder } from '../../build/work-folder.ts'
 import type { RunningTarget, StartOptions } from '../../contract/target.ts'
+import { refuseFaulty } from '../../doctor/load.ts'
 import { displayPath, noFetch } from '../../project/entry.ts'
 import { watchEnvFiles } from '../../project/env-files.ts'
+import { projectName } from '../../project/project.ts'
 import { holdOutput } from '../../run/held-output.ts'
 import { untilAnswers } from '../../run/probe.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
@@ -32,7 +35,10 @@ interface Wrangler {
   stop(): Promise<void>
 }
 
-/** Wrangler itself watches, bundles and reloads. It reads variables only when it starts, so it is started again when they change. */
+/**
+ * Wrangler itself watches, bundles and reloads. It reads variables only when it starts, so it is started again when they change, and, if it
+ * has ended by itself, when a file changes.
+ */
 export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions): Promise<RunningTarget> {
   const bin = wranglerBin(cwd)
   await checkWorkerEntry(entry, cwd)
@@ -46,10 +52,38 @@ export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions
   })
   let isStopped = false
   let current: Wrangler | undefined
+  let watch: EntryWatch | undefined
   const follow = (wrangler: Wrangler): Wrangler => {
     current = wrangler
-    void wrangler.exited.then((code) => wrangler === current && reportExit(code))
+    let wasReady = false
+    wrangler.ready.then(
+      () => {
+        wasReady = true
+      },
+      () => {},
+    )
+    void wrangler.exited.then((code) => {
+      if (wrangler !== current || isStopped) return
+      if (wasReady) untilChanged(code).catch(() => reportExit(code))
+      else if (watch === undefined) reportExit(code)
+    })
     return wrangler
+  }
+  /** Wrangler ends itself if the Worker throws while it loads: the next change may mend that. Rejects if changes cannot be noticed. */
+  const untilChanged = async (code: number): Promise<void> => {
+    watch ??= await watchEntry(entry, cwd, onceChanged, { isBuiltElsewhere: true })
+    if (isStopped) return watch.dispose()
+    const { message } = await refuseFaulty({ entry, cwd, name: projectName(cwd) }, { mustLoad: true }).then(
+      () => new CliError(`wrangler stopped with exit code ${code}: see its output above`),
+      (error: CliError) => error,
+    )
+    terminal.warn(`${message}; save a file to start it again`)
+  }
+  const onceChanged = async (): Promise<void> => {
+    await startAgain()
+    const done = watch
+    watch = undefined
+    void done?.dispose()
   }
   const startAgain = async (): Promise<void> => {
     const previous = current
@@ -80,7 +114,9 @@ export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions
     stop: async () => {
       isStopped = true
       variables?.close()
+      const unwatched = watch?.dispose()
       await current?.stop()
+      await unwatched
       await restarts
       config.dispose()
       watched.dispose()
