@@ -2,6 +2,7 @@
  * `npm run build`: compiles the package into `dist`. The new folder takes the place of the old one at the end, when it is whole: tests
  * and servers that run from `dist` meanwhile never see half of it. Plain JavaScript, since `npm ci` also runs it on Node 20.
  */
+import './installed.mjs'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

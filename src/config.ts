@@ -18,7 +18,7 @@ import { type AnyTool, checkToolMembers } from './definition/tool.ts'
 import { checkToolShape, nameMistake } from './definition/tool-mistakes.ts'
 import { type Names, refuseUnknown, requireOptions } from './definition/unknown-option.ts'
 import type { Bus } from './events/bus.ts'
-import { checkHosting, HOSTING_OPTIONS, type HostingConfig } from './http/hosting.ts'
+import { checkHosting, HOSTING_OPTIONS, type HostingConfig, refuseMisplaced } from './http/hosting.ts'
 import type { Rendezvous } from './interaction/rendezvous.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
 import type { SingleUseStore } from './interaction/state.ts'
@@ -174,6 +174,7 @@ const MUST_BE_OBJECT = 'it must be an object, { greet }, whose keys are the name
 
 /** The configuration with its `id`. @throws TypeError for errors that can be found without compiling a schema. */
 export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonly id: string } {
+  refuseMisplaced('MCPServer', given)
   requireOptions('MCPServer', given, SERVER_OPTIONS)
   const config = {
     ...given,

@@ -9,6 +9,7 @@ import type { ElicitParams } from './definition/ask.ts'
 import type { PromptsConfig } from './definition/prompt.ts'
 import type { ResourcesConfig } from './definition/resource.ts'
 import { type Names, refuseUnknown, requireOptions } from './definition/unknown-option.ts'
+import { refuseMisplaced } from './http/hosting.ts'
 import { extendForMastra, extendForMastraBehindHost, type MastraContext } from './mastra/context.ts'
 import type { MastraCallContext } from './mastra/create-tool.ts'
 import {
@@ -124,6 +125,7 @@ export class MCPServer extends NativeServer<MastraContext> {
       ...PUBLICATION,
       protocolVersion: { '2025-11-25': 1, '2026-07-28': 1 },
     }
+    refuseMisplaced('MCPServer', given)
     requireOptions('MCPServer', given, known)
     refuseUnknown('"repository"', given.repository, REPOSITORY)
     const { protocolVersion: _, tools, resources, prompts, ...rest } = given

@@ -15,7 +15,7 @@ import {
 } from '../doctor/findings.ts'
 import { describeServer, faultOf } from '../doctor/load.ts'
 import { cronOf } from '../project/cron.ts'
-import { findSecret } from '../project/secrets.ts'
+import { findSecret, unsentSecrets } from '../project/secrets.ts'
 import { findTarget } from '../targets/all.ts'
 import { CliError, printable, printableLines } from '../terminal/cli-error.ts'
 import { colour } from '../terminal/console.ts'
@@ -26,7 +26,7 @@ const HELP = `mayfly doctor [entry] [--target <name>] [--json] [--quiet]
 ${COMMON_HELP}
   --json     print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON
 
-Exit code 1 if something is wrong, 0 otherwise. Warnings and degraded features are not wrong.
+Ends with what to do next. Exit code 1 if something is wrong, 0 otherwise. Warnings and degraded features are not wrong.
 
   mayfly doctor --target lambda
 `
@@ -44,10 +44,22 @@ export const doctor = projectCommand({
   options: { json: { type: 'boolean' } },
   run: async ({ project, targetName }, { json }) => {
     const report = await examine(project, targetName)
-    process.stdout.write(json ? `${toJsonLine(report)}\n` : render(report))
-    return report.findings.some(({ level }) => level === 'error') ? 1 : 0
+    const isWrong = report.findings.some(({ level }) => level === 'error')
+    const next = isWrong
+      ? 'mend what is marked "error", then run mayfly doctor again'
+      : afterDoctor(targetName, unsentSecrets(project, new Map()))
+    process.stdout.write(json ? `${toJsonLine(report)}\n` : `${render(report)}\nNext: ${next}\n`)
+    return isWrong ? 1 : 0
   },
 })
+
+/** What follows when nothing is wrong. @param secrets names of variables in the project's files. */
+function afterDoctor(targetName: string, secrets: readonly string[]): string {
+  if (findTarget(targetName).isOwnMachine)
+    return `mayfly build --target ${targetName}, and mayfly preview --target ${targetName} to try the result`
+  const sent = secrets.map((name) => ` --secret ${name}`).join('')
+  return printable(`mayfly deploy --target ${targetName}${sent}`)
+}
 
 async function examine(project: Project, targetName: string): Promise<Report> {
   const target = findTarget(targetName)

@@ -21,9 +21,32 @@ export function findEntry(cwd: string, given: string | undefined): string {
   }
   throw new CliError(
     given === undefined
-      ? `there is no ${DEFAULT_ENTRIES.join(', ')}: pass the file that exports the server, or write a new project with mayfly init`
+      ? `there is no ${DEFAULT_ENTRIES.join(', ')}: ${whatToPass(cwd)}`
       : `there is no file ${printable(given)}: pass the file that exports the server`,
   )
+}
+
+/** What people call the file where it is not one of the default names. */
+const LIKELY_ENTRIES = [
+  'src/server.js',
+  'server.js',
+  'src/index.js',
+  'index.ts',
+  'index.js',
+  'app.ts',
+  'app.js',
+  'src/app.ts',
+  'src/app.js',
+]
+
+function whatToPass(cwd: string): string {
+  const likely = LIKELY_ENTRIES.find((path) =>
+    statSync(resolve(cwd, path), { throwIfNoEntry: false })?.isFile(),
+  )
+  if (likely !== undefined) return `pass ${likely}, if it exports the server, as in mayfly dev ${likely}`
+  return statSync(resolve(cwd, 'package.json'), { throwIfNoEntry: false }) === undefined
+    ? 'go to the folder of your project, or write a new one with npx mayfly-mcp init shop --target node'
+    : 'pass the file that exports the server, or write a new project with npx mayfly-mcp init shop --target node'
 }
 
 /** esbuild treats the first as a pattern, and Node the second as a separator; neither can be escaped. */

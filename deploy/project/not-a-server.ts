@@ -2,7 +2,7 @@
 import { memberOf } from '../../src/definition/error-text.ts'
 import { isApp, shapeOf } from '../../src/sdk/app-shape.ts'
 
-/** `it is a promise: …`. Looks at values of user code, so it runs in the process of that code. */
+/** `it is a promise: ...`. Looks at values of user code, so it runs in the process of that code. */
 export function whatToWrite(exported: unknown): string {
   const has = (name: string): boolean => typeof memberOf(exported, name) === 'function'
   if (has('then')) return 'it is a promise: write await after export default'
@@ -13,13 +13,13 @@ export function whatToWrite(exported: unknown): string {
   )
     return 'it is a server of an official SDK: write export default fromSdk(() => createServer()), with fromSdk of mayfly-mcp/sdk and a function that makes a new server'
   if (has('listen') && has('address'))
-    return 'it is a Node server: write export default fromNode(…) with its handler, and fromNode of mayfly-mcp/from-node'
+    return 'it is a Node server: write export default fromNode(...) with its handler, and fromNode of mayfly-mcp/from-node'
   if (has('execute'))
-    return 'it is a tool: write export default new MCPServer({ name, version, tools: { … } })'
+    return 'it is a tool: write export default new MCPServer({ name, version, tools: { ... } })'
   const framework = shapeOf(exported)
   if (framework !== undefined)
     return `it is ${framework.name}: write export default fromNode(${framework.instead}, { mcpPath: '/mcp' }), with fromNode of mayfly-mcp/from-node`
-  return `it is ${kindOf(exported)}: write export default new MCPServer({ … }), or fromSdk(() => …) for a server of an official SDK`
+  return `it is ${kindOf(exported)}: write export default new MCPServer({ ... }), or fromSdk(() => ...) for a server of an official SDK`
 }
 
 function whatToWriteFor(exported: object): string {
@@ -28,7 +28,7 @@ function whatToWriteFor(exported: object): string {
   if (/^class\b/.test(sourceOf(exported))) return 'it is a class: write export default new before it'
   if (Number(memberOf(exported, 'length')) >= 2)
     return 'it is a function: if it is a Node handler, write export default fromNode(handler), with fromNode of mayfly-mcp/from-node'
-  return 'it is a function: export what it returns, or write fromSdk(() => …) if that is a server of an official SDK'
+  return 'it is a function: export what it returns, or write fromSdk(() => ...) if that is a server of an official SDK'
 }
 
 function sourceOf(exported: object): string {

@@ -17,13 +17,6 @@ type ValueIn<Options, Name> = Options extends unknown
  */
 export type Names<Options> = { readonly [name in NameIn<Options>]: KindOf<ValueIn<Options, name>> }
 
-/** Under this key a list of names has those of its object options, so that an error can say to which of them a name belongs. */
-export const WITHIN: unique symbol = Symbol('within')
-
-export interface Within {
-  readonly [WITHIN]?: { readonly [option: string]: object }
-}
-
 /** For a generic parameter, where TypeScript does not look for excess members. */
 export type Known<Given, Options> = { readonly [name in Exclude<keyof Given, NameIn<Options>>]: never }
 
@@ -53,8 +46,6 @@ const NOT_OF_SERVERS: { readonly [name: string]: string } = {
   hostname: 'an option of serve',
   path: 'chosen where the server is mounted',
   port: 'an option of serve',
-  timeout: 'a matter of http.maxCallMs',
-  timeoutMs: 'a matter of http.maxCallMs',
   transport: 'chosen by what serves it: serve, or mayfly stdio',
 }
 
@@ -79,30 +70,12 @@ export function requireOptions(where: string, given: unknown, known: object, ...
     refuseKinds(where, given, known)
     return
   }
-  const near = nearest(name, names) ?? nearWithin(name, known)
+  const near = nearest(name, names)
   const place =
-    placeWithin(name, known) ??
-    (where === 'MCPServer' && Object.hasOwn(NOT_OF_SERVERS, name) ? NOT_OF_SERVERS[name] : undefined)
+    where === 'MCPServer' && Object.hasOwn(NOT_OF_SERVERS, name) ? NOT_OF_SERVERS[name] : undefined
   const meant = place === undefined ? near && `did you mean "${near}"?` : `it is ${place}.`
   const remedy = meant === undefined ? 'its' : `${meant} Its`
   throw new TypeError(`${where} has no option "${name}": ${remedy} options are ${names.join(', ')}.`)
-}
-
-function within(known: Within): [option: string, inner: object][] {
-  return Object.entries(known[WITHIN] ?? {})
-}
-
-function placeWithin(name: string, known: object): string | undefined {
-  const [option] = within(known).find(([, inner]) => Object.hasOwn(inner, name)) ?? []
-  return option && `an option of "${option}": write ${option}: { ${name}: … }`
-}
-
-function nearWithin(name: string, known: object): string | undefined {
-  for (const [option, inner] of within(known)) {
-    const near = closest(name, Object.keys(inner), 2)
-    if (near !== undefined) return `${option}.${near}`
-  }
-  return undefined
 }
 
 /** @throws TypeError for the first value that is not of the kind in `known`; names that are not in it may have any. */

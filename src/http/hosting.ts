@@ -5,7 +5,7 @@
 import type { Env } from '../definition/context.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { ABOVE_ZERO } from '../definition/option-kind.ts'
-import { type Names, refuseUnknown, WITHIN, type Within } from '../definition/unknown-option.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { parseHost } from '../request/address.ts'
 import type { ReportError } from '../request/options.ts'
@@ -98,6 +98,13 @@ export interface HostingConfig extends CallersConfig {
   onError?: ReportError
 }
 
+/** @throws TypeError for an option of `http` beside it. To be called before unknown options are refused. */
+export function refuseMisplaced(where: string, given: object | undefined): void {
+  const name = Object.keys(given ?? {}).find((one) => Object.hasOwn(OPTIONS, one))
+  if (name !== undefined)
+    throw new TypeError(`${where} has no option "${name}": write it into "http", http: { ${name}: … }.`)
+}
+
 /** @throws TypeError for an invalid option, naming it. */
 export function checkHosting({ http = {}, log, audit, ...config }: HostingConfig): void {
   toLogSink(log)
@@ -162,7 +169,7 @@ const OPTIONS: Names<HttpConfig> = {
 const AUDIT_OPTIONS: Names<AuditOptions> = { record: 'function', arguments: 'function' }
 
 /** The names of `HostingConfig`. */
-export const HOSTING_OPTIONS: Names<HostingConfig> & Within = {
+export const HOSTING_OPTIONS: Names<HostingConfig> = {
   auth: 1,
   trustedTransport: 'boolean',
   http: 'object',
@@ -170,7 +177,6 @@ export const HOSTING_OPTIONS: Names<HostingConfig> & Within = {
   audit: 'object',
   telemetry: 'object',
   onError: 'function',
-  [WITHIN]: { http: OPTIONS },
 }
 
 /** An invalid entry would never match, so that every request would be refused. */

@@ -5,6 +5,7 @@ import type { Env } from '../definition/context.ts'
 import { isA } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { refuseMisplaced } from '../http/hosting.ts'
 import { withoutPrefix } from '../request/platform.ts'
 import { withUrl } from '../request/request-url.ts'
 import { parseSent } from './foreign-call.ts'
@@ -61,6 +62,7 @@ export function fromNode<NodeRequest, NodeResponse>(
   options: FromNodeOptions = {},
 ): HostedServer {
   requireHandler(handler)
+  refuseMisplaced('fromNode', options)
   refuseUnknown('fromNode', options, OPTIONS)
   const { mcpPath, ...config } = options
   const path = toEndpoint(mcpPath, config.auth)

@@ -3,6 +3,7 @@
  */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
+import { refuseMisplaced } from '../http/hosting.ts'
 import { tokenAuthOf } from '../http/known-callers.ts'
 import { LEGACY_VERSIONS } from '../protocol/versions.ts'
 import { isApp } from './app-shape.ts'
@@ -51,6 +52,7 @@ export function fromSdk(factory: SdkServerFactory, options: FromSdkOptions = {})
       'fromSdk takes a function that creates a server of an official SDK. This is a Node handler: pass it to fromNode of mayfly-mcp/from-node.',
     )
   }
+  refuseMisplaced('fromSdk', options)
   refuseUnknown('fromSdk', options, OPTIONS)
   const names = createListedNames()
   return host(createRun(factory, options, names), options, names)

@@ -225,6 +225,25 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     expectOneLine(output, `port ${port} is in use`)
   })
 
+  test.for([
+    [[], 'go to the folder of your project, or write a new one with npx mayfly-mcp init shop --target node'],
+    [
+      ['package.json'],
+      'pass the file that exports the server, or write a new project with npx mayfly-mcp init',
+    ],
+    [
+      ['package.json', 'app.js', 'server.js'],
+      'pass server.js, if it exports the server, as in mayfly dev server.js',
+    ],
+  ] as const)('no entry, in a folder with %j → one line that says what to type', async ([files, message]) => {
+    await using project = new Project()
+    for (const file of files) project.write(file, file === 'package.json' ? '{}' : '')
+    expectOneLine(
+      await new MayflyProcess(['dev', '--target', target], project.folder).exited,
+      `there is no src/server.ts, server.ts, src/index.ts: ${message}`,
+    )
+  })
+
   test('an entry that does not exist → one line', async () => {
     await using project = new Project()
     expectOneLine(await run(project, 'nowhere.ts'), 'there is no file nowhere.ts')

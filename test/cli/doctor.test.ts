@@ -76,6 +76,30 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
   })
 
   test.for([
+    ['node', '', 'mayfly build --target node, and mayfly preview --target node to try the result'],
+    ['vercel', '', 'mayfly deploy --target vercel'],
+    [
+      'vercel',
+      'MAYFLY_SECRET=0123456789-0123456789-0123456789\nSHOP_KEY=0123456789\n',
+      'mayfly deploy --target vercel --secret MAYFLY_SECRET --secret SHOP_KEY',
+    ],
+  ] as const)('--target %s with %j in .env ends with what to do next', async ([target, env, next]) => {
+    await using project = arrange()
+    project.write('.env', env)
+    const { stdout } = await doctor(project, '--target', target)
+    expect(stdout.split('\n').slice(-3)).toEqual(['', `Next: ${next}`, ''])
+    expect(stdout).not.toContain('0123456789')
+  })
+
+  test('what is wrong is to be mended first', async () => {
+    await using project = arrange()
+    project.write('.env', 'MAYFLY_SECRET=short\n')
+    const { code, stdout } = await doctor(project, '--target', 'vercel')
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/\n\nNext: mend what is marked "error", then run mayfly doctor again\n$/)
+  })
+
+  test.for([
     ['', 'warning', 'does not know its public URL: set http.publicUrl'],
     ["http: { publicUrl: 'https://shop.example/mcp' },", 'ok', 'knows its public URL'],
     ['http: { trustProxy: true },', 'ok', 'knows its public URL'],

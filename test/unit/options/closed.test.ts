@@ -193,15 +193,9 @@ describe('an option of "http" at the top level', () => {
   it.each(servers)('of %s → the error says where each of them belongs', (where, make) => {
     expect(http.length).toBeGreaterThan(20)
     for (const name of http)
-      expect(told(() => make({ [name]: 1 }))).toContain(
-        `${where} has no option "${name}": it is an option of "http": write http: { ${name}: … }. Its options are `,
+      expect(told(() => make({ [name]: 1 }))).toBe(
+        `${where} has no option "${name}": write it into "http", http: { ${name}: … }.`,
       )
-  })
-
-  it('misspelt, too → the nearest is named with its place', () => {
-    expect(told(() => serve({ maxCallMS: 1 }))).toContain('did you mean "http.maxCallMs"?')
-    expect(told(() => serve({ allowedHost: [] }))).toContain('did you mean "http.allowedHosts"?')
-    expect(told(() => serve({ timeout: 1 }))).toContain('it is a matter of http.maxCallMs.')
   })
 })
 
