@@ -1,5 +1,6 @@
 /** `mayfly doctor`: finds what is missing, wrong, or degraded before a deployment. */
 
+import { relative } from 'node:path'
 import { isA } from '../../src/definition/error-text.ts'
 import { toJsonLine } from '../../src/definition/json-line.ts'
 import type { Finding, Project } from '../contract/target.ts'
@@ -15,10 +16,11 @@ import {
 } from '../doctor/findings.ts'
 import { describeServer, faultOf } from '../doctor/load.ts'
 import { cronOf } from '../project/cron.ts'
+import { defaultEntry } from '../project/entry.ts'
 import { findSecret, unsentSecrets } from '../project/secrets.ts'
 import { findTarget } from '../targets/all.ts'
 import { CliError, printable, printableLines } from '../terminal/cli-error.ts'
-import { colour } from '../terminal/console.ts'
+import { colour, quoted } from '../terminal/console.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
 
 const HELP = `mayfly doctor [entry] [--target <name>] [--json] [--quiet]
@@ -46,19 +48,22 @@ export const doctor = projectCommand({
     const report = await examine(project, targetName)
     const isWrong = report.findings.some(({ level }) => level === 'error')
     const next = isWrong
-      ? 'mend what is marked "error", then run mayfly doctor again'
-      : afterDoctor(targetName, unsentSecrets(project, new Map()))
+      ? 'mend what is marked "error", then run this again'
+      : afterDoctor(project, targetName)
     process.stdout.write(json ? `${toJsonLine(report)}\n` : `${render(report)}\nNext: ${next}\n`)
     return isWrong ? 1 : 0
   },
 })
 
-/** What follows when nothing is wrong. @param secrets names of variables in the project's files. */
-function afterDoctor(targetName: string, secrets: readonly string[]): string {
+/** What follows when nothing is wrong, to be typed as it is. */
+function afterDoctor(project: Project, targetName: string): string {
+  const entry =
+    project.entry === defaultEntry(project.cwd) ? '' : ` ${quoted(relative(project.cwd, project.entry))}`
+  const what = `${entry} --target ${targetName}`
   if (findTarget(targetName).isOwnMachine)
-    return `mayfly build --target ${targetName}, and mayfly preview --target ${targetName} to try the result`
-  const sent = secrets.map((name) => ` --secret ${name}`).join('')
-  return printable(`mayfly deploy --target ${targetName}${sent}`)
+    return printable(`npx mayfly build${what}, and npx mayfly preview${what} to try the result`)
+  const secrets = unsentSecrets(project, new Map()).map((name) => ` --secret ${name}`)
+  return printable(`npx mayfly deploy${what}${secrets.join('')}`)
 }
 
 async function examine(project: Project, targetName: string): Promise<Report> {

@@ -8,9 +8,7 @@ const DEFAULT_ENTRIES = ['src/server.ts', 'server.ts', 'src/index.ts']
 
 /** The absolute path of the given entry, or of the first default one that exists. Throws `CliError`. */
 export function findEntry(cwd: string, given: string | undefined): string {
-  const entry = (given === undefined ? DEFAULT_ENTRIES : [given])
-    .map((path) => resolve(cwd, path))
-    .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+  const entry = given === undefined ? defaultEntry(cwd) : firstFile(cwd, [given])
   if (entry) {
     // Packages of a link's target are looked for above the target.
     for (const path of new Set([entry, realpathSync(entry)])) {
@@ -24,6 +22,19 @@ export function findEntry(cwd: string, given: string | undefined): string {
       ? `there is no ${DEFAULT_ENTRIES.join(', ')}: ${whatToPass(cwd)}`
       : `there is no file ${printable(given)}: pass the file that exports the server`,
   )
+}
+
+/** The absolute path of the entry that is taken if none is given. */
+export function defaultEntry(cwd: string): string | undefined {
+  return firstFile(cwd, DEFAULT_ENTRIES)
+}
+
+function firstFile(cwd: string, paths: readonly string[]): string | undefined {
+  return paths.map((path) => resolve(cwd, path)).find(isFile)
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
 /** What people call the file where it is not one of the default names. */
@@ -40,9 +51,7 @@ const LIKELY_ENTRIES = [
 ]
 
 function whatToPass(cwd: string): string {
-  const likely = LIKELY_ENTRIES.find((path) =>
-    statSync(resolve(cwd, path), { throwIfNoEntry: false })?.isFile(),
-  )
+  const likely = LIKELY_ENTRIES.find((path) => isFile(resolve(cwd, path)))
   if (likely !== undefined) return `pass ${likely}, if it exports the server, as in mayfly dev ${likely}`
   return statSync(resolve(cwd, 'package.json'), { throwIfNoEntry: false }) === undefined
     ? 'go to the folder of your project, or write a new one with npx mayfly-mcp init shop --target node'

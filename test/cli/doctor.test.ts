@@ -76,12 +76,12 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
   })
 
   test.for([
-    ['node', '', 'mayfly build --target node, and mayfly preview --target node to try the result'],
-    ['vercel', '', 'mayfly deploy --target vercel'],
+    ['node', '', 'npx mayfly build --target node, and npx mayfly preview --target node to try the result'],
+    ['vercel', '', 'npx mayfly deploy --target vercel'],
     [
       'vercel',
       'MAYFLY_SECRET=0123456789-0123456789-0123456789\nSHOP_KEY=0123456789\n',
-      'mayfly deploy --target vercel --secret MAYFLY_SECRET --secret SHOP_KEY',
+      'npx mayfly deploy --target vercel --secret MAYFLY_SECRET --secret SHOP_KEY',
     ],
   ] as const)('--target %s with %j in .env ends with what to do next', async ([target, env, next]) => {
     await using project = arrange()
@@ -91,12 +91,19 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
     expect(stdout).not.toContain('0123456789')
   })
 
+  test('what to do next names the entry, if that is not the default one', async () => {
+    await using project = arrange()
+    project.write('my app.ts', `export { default } from './server.ts'`)
+    const { stdout } = await doctor(project, 'my app.ts', '--target', 'vercel')
+    expect(stdout).toContain("\nNext: npx mayfly deploy 'my app.ts' --target vercel\n")
+  })
+
   test('what is wrong is to be mended first', async () => {
     await using project = arrange()
     project.write('.env', 'MAYFLY_SECRET=short\n')
     const { code, stdout } = await doctor(project, '--target', 'vercel')
     expect(code).toBe(1)
-    expect(stdout).toMatch(/\n\nNext: mend what is marked "error", then run mayfly doctor again\n$/)
+    expect(stdout).toMatch(/\n\nNext: mend what is marked "error", then run this again\n$/)
   })
 
   test.for([

@@ -30,7 +30,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       agent compiled-tool error-text hook input-required is-object option-kind protocol-error schema
       middleware server-name stage store-owner timeout tool tool-mistakes unknown-option`,
     'src/gateway': 'follow-places options',
-    'src/http': 'app html known-callers mounted page-model unset-secret',
+    'src/http': 'app hosting html known-callers mounted page-model unset-secret',
     'src/interaction': 'matrix question-keys step-error step-options',
     'src/request': 'connection direct-call own-auth shares start tool-handle',
     'src/retrieval': 'checked-store input named-model openai options store vector-query-tool',
