@@ -115,8 +115,9 @@ function endEsbuildAfterDeath(): () => void {
   return own.length === 0 ? () => {} : afterDeath(END_ESBUILD, own)
 }
 
-/** Empty without `ps`. */
+/** Empty without `ps`, as on Windows. */
 function esbuildProcesses(): string[] {
+  if (process.platform === 'win32') return []
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,comm='], { encoding: 'utf8' })
   return (stdout ?? '').split('\n').flatMap((line) => {
     const [pid = '', parent, name = ''] = line.trim().split(/\s+/)

@@ -26,17 +26,23 @@ export function resolveBin(name: string, cwd: string, program: string = name): s
   return join(dirname(manifest), file)
 }
 
-/** A program on the PATH, or undefined. Ignores empty and relative parts of the PATH, which would refer to the project's folder. */
+/**
+ * A program on the PATH, or undefined. Ignores empty and relative parts of the PATH, which would refer to the project's folder. On Windows
+ * its name ends in one of PATHEXT.
+ */
 export function findProgram(name: string): string | undefined {
+  const endings = process.platform === 'win32' ? (process.env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';') : ['']
   return (process.env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, name))
+    .flatMap((folder) => endings.map((ending) => join(folder, `${name}${ending.toLowerCase()}`)))
     .find(isProgram)
 }
 
 function isProgram(path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
+  // Windows looks at the ending alone.
+  if (process.platform === 'win32') return true
   try {
     accessSync(path, constants.X_OK)
     return true

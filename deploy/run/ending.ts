@@ -102,8 +102,12 @@ export function onInterrupt(listener: (interruption: Interruption) => void): () 
   }
 }
 
-/** Runs a POSIX shell script after this process has ended, however it ended, unless the returned function was called before. */
+/**
+ * Runs a POSIX shell script after this process has ended, however it ended, unless the returned function was called before. Windows has no
+ * such shell: there only `atExit` cleans up.
+ */
 export function afterDeath(script: string, args: readonly string[]): () => void {
+  if (process.platform === 'win32') return () => {}
   return runAfterDeath(script, args, ({ code }) =>
     terminal.warn(`cannot run /bin/sh (${code}): nothing is cleaned up if this process is killed`),
   )

@@ -3,7 +3,7 @@
  * this process, however it ends.
  */
 
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { memberOf } from '../../src/definition/error-text.ts'
@@ -28,13 +28,15 @@ const STOP_GROUP = `kill -s TERM -- "-$1"
 for _ in 1 2 3 4 5 6 7; do kill -s 0 -- "-$1" || exit; sleep 1; done
 kill -s KILL -- "-$1"`
 
-/** Runs `command`, by default Node, with `args` in its own process group (POSIX). */
+const IS_WINDOWS = process.platform === 'win32'
+
+/** Runs `command`, by default Node, with `args` in its own process group. Windows has none: there it is the tree below the process. */
 export function startProcessGroup(
   args: readonly string[],
   options: SpawnOptions,
   command: string = process.execPath,
 ): ProcessGroup {
-  const child = spawn(command, args, { ...options, detached: true })
+  const child = spawn(command, args, { ...options, detached: !IS_WINDOWS })
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => resolve(code ?? 1))
@@ -130,10 +132,16 @@ export function isRunning(pid: number): boolean {
 
 /** False if the group has no process left. A negative id addresses the group (kill(2)). */
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  if (IS_WINDOWS) return signal === 0 ? isRunning(pid) : endTree(pid)
   try {
     return process.kill(-pid, signal)
   } catch (error) {
     if (memberOf(error, 'code') === 'ESRCH') return false
     throw error
   }
+}
+
+/** Windows cannot ask a process without a window to end. */
+function endTree(pid: number): boolean {
+  return spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], { stdio: 'ignore' }).status === 0
 }

@@ -9,6 +9,7 @@ import { createTempFolder } from '../build/work-folder.ts'
 import { type Deployment, type DeployStep, type Finding, SECRET_FILE } from '../contract/target.ts'
 import { findProgram, resolveBin } from '../project/project-tool.ts'
 import { atExit, type Interruption, interruptedCode, onInterrupt } from '../run/ending.ts'
+import { toStart } from '../run/program.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 
@@ -26,6 +27,8 @@ const STOP_GRACE_MS = 7000
  * signals, so the tool's process id is reported.
  */
 const THROUGH_PIPE = `cat 3>&- | sh -c 'echo $$ >&3; exec 3>&-; exec "$0" "$@"' "$0" "$@"`
+
+const DEV_STDIN = '/dev/stdin'
 
 /** The project's tool, otherwise the one on the PATH, otherwise undefined. */
 export function findTool({ name, npm }: Deployment['tool'], cwd: string): DeployTool | undefined {
@@ -54,7 +57,9 @@ export async function isLoggedIn(
 ): Promise<boolean> {
   if (process.env[token]) return true
   const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
-  const child = spawn(tool, whoami, {
+  const { command, args, windowsVerbatimArguments } = toStart(tool, whoami)
+  const child = spawn(command, args, {
+    windowsVerbatimArguments,
     cwd,
     env: environment(),
     stdio: 'ignore',
@@ -94,18 +99,16 @@ export interface Ran {
  * Throws `CliError` if the program does not exist.
  */
 export async function runStep(
-  step: DeployStep,
+  given: DeployStep,
   tool: DeployTool,
   { stdout = 2 }: RunOptions = {},
 ): Promise<Ran> {
-  const { secretFile, tells, stdinFrom } = step
+  const { stdinFrom, ...step } = process.platform === 'win32' ? withoutDevStdin(given) : given
   if (stdinFrom !== undefined) {
-    const { stdinFrom: _made, ...made } = {
-      ...step,
-      stdin: stdinFrom.make(await lookUp(stdinFrom.lookUp, tool)),
-    }
-    return runStep(made, tool, { stdout })
+    const stdin = stdinFrom.make(await lookUp(stdinFrom.lookUp, tool))
+    return runStep({ ...step, stdin }, tool, { stdout })
   }
+  const { secretFile, tells } = step
   const isFileTold = typeof tells === 'object'
   if (secretFile === undefined && !isFileTold) return run(step, tool, stdout)
   const { folder, dispose } = createTempFolder()
@@ -113,13 +116,21 @@ export async function runStep(
   const report = join(folder, 'report')
   try {
     if (secretFile !== undefined) writeFileSync(path, secretFile, { mode: 0o600, flag: 'wx' })
-    const args = step.args.map((arg) => (arg === SECRET_FILE ? path : arg))
+    const args = step.args.map((arg) => arg.replace(SECRET_FILE, () => path))
     const env = { ...step.env, ...(isFileTold && { [tells.variable]: report }) }
     const { code, told } = await run({ ...step, args, env }, tool, stdout)
     return { code, told: isFileTold && existsSync(report) ? readFileSync(report, 'utf8') : told }
   } finally {
     dispose()
   }
+}
+
+/** Windows has no such file: the tool reads a file of this user alone. */
+function withoutDevStdin({ stdin, ...step }: DeployStep): DeployStep {
+  if (stdin === undefined || !step.args.some((arg) => arg.includes(DEV_STDIN)))
+    return stdin === undefined ? step : { ...step, stdin }
+  const args = step.args.map((arg) => arg.replace(DEV_STDIN, SECRET_FILE))
+  return { ...step, args, secretFile: stdin }
 }
 
 async function run(
@@ -130,14 +141,20 @@ async function run(
   const command = other ?? tool
   const env = { ...environment(), ...step.env }
   const stdout = tells === 'stdout' ? 'pipe' : output
-  const child: ChildProcess =
-    stdin === undefined
-      ? spawn(command, args, { cwd, env, stdio: ['inherit', stdout, 'inherit'] })
-      : spawn('sh', ['-c', THROUGH_PIPE, command, ...args], {
-          cwd,
-          env,
-          stdio: ['pipe', stdout, 'inherit', 'pipe'],
-        })
+  const { windowsVerbatimArguments, ...started } = toStart(command, args)
+  const isPiped = stdin !== undefined && process.platform !== 'win32'
+  const child: ChildProcess = !isPiped
+    ? spawn(started.command, started.args, {
+        windowsVerbatimArguments,
+        cwd,
+        env,
+        stdio: [stdin === undefined ? 'inherit' : 'pipe', stdout, 'inherit'],
+      })
+    : spawn('sh', ['-c', THROUGH_PIPE, command, ...args], {
+        cwd,
+        env,
+        stdio: ['pipe', stdout, 'inherit', 'pipe'],
+      })
   const ending = endWith(child)
   let told = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -163,7 +180,9 @@ export async function lookUp(
   { command, args, cwd, env, stdin }: DeployStep,
   tool: DeployTool,
 ): Promise<string | undefined> {
-  const child = spawn(command ?? tool, args, {
+  const { windowsVerbatimArguments, ...started } = toStart(command ?? tool, args)
+  const child = spawn(started.command, started.args, {
+    windowsVerbatimArguments,
     cwd,
     env: { ...environment(), ...env },
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'inherit'],

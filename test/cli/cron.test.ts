@@ -102,6 +102,7 @@ describe('mayfly build', () => {
     async (target) => {
       const read = await built(target, '/tasks')
       expect(read('netlify.toml')).toContain('directory = "netlify/functions"')
+      expect(read('netlify.toml')).toMatch(/^command = "echo built by mayfly"$/m)
       await using project = new Project()
       project.write('cron.mjs', read('netlify/functions/cron.mjs'))
       const cron = (await import(pathToFileURL(join(project.folder, 'cron.mjs')).href)) as {

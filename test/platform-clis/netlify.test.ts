@@ -118,7 +118,7 @@ withCli('mayfly deploy --target netlify', () => {
 
     expect(code).toBe(1)
     expect(output).not.toContain(value)
-    expect(output).toMatch(/mayfly: Netlify did not accept API_KEY[^\n]*: set it in Netlify's dashboard/)
+    expect(output).toMatch(/mayfly: Netlify did not take API_KEY[^\n]*: set it in Netlify's dashboard/)
     expect(output).not.toContain('upload the site')
   })
 })

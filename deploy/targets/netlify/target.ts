@@ -155,12 +155,22 @@ export const netlifyEdge: Target = {
   files: filesWith({ deno: '^2.9.5' }),
 }
 
+/**
+ * `netlify deploy` builds first. Without a command here it would run the dashboard's in this folder, after it was searched for secrets, and
+ * upload what that writes.
+ */
+const BUILD = `[build]
+publish = "public"
+# Mayfly has built this folder: the command of the dashboard must not run in it.
+command = "echo built by mayfly"
+`
+
 function writeSite(outDir: string, folder: string, more: string): void {
   mkdirSync(join(outDir, folder), { recursive: true })
   mkdirSync(join(outDir, 'public'), { recursive: true })
   // A site must publish something, but the function serves every path.
   writeFileSync(join(outDir, 'public/robots.txt'), 'User-agent: *\nDisallow: /\n')
-  writeFileSync(join(outDir, 'netlify.toml'), `[build]\npublish = "public"\n\n${more}`.trimEnd().concat('\n'))
+  writeFileSync(join(outDir, 'netlify.toml'), `${BUILD}\n${more}`.trimEnd().concat('\n'))
 }
 
 /** A scheduled function, which calls the site: https://docs.netlify.com/build/functions/scheduled-functions/ */
