@@ -303,6 +303,8 @@ export class Replay implements StepsCall {
   journal(): Journal {
     const unread = Object.entries(this.#unread).filter(([key]) => isOurKey(key))
     return {
+      // What a newer version has added is kept for it: in a deployment both versions run, and after a rollback the newer one comes back.
+      ...this.#options.journal,
       answers: copy(this.#answers),
       ...this.steps.journal(),
       order: [...this.decisions.order],

@@ -31,7 +31,15 @@ export interface TaskLease {
   readonly hasWorked?: boolean | undefined
 }
 
+/**
+ * The newest format of a record that this version can run. Members that older versions may ignore, and keep, need no new number; it grows when
+ * they would run the task wrongly, so that they leave it alone.
+ */
+export const RECORD_FORMAT = 1
+
 export interface TaskRecord {
+  /** Default 1. */
+  readonly format?: number
   /** The idempotency keys of its steps are derived from it. */
   readonly seed: string
   readonly tool: string

@@ -6,7 +6,7 @@ import { toBase64Url } from '../definition/base64.ts'
 import { digest } from '../definition/digest.ts'
 import { bytesOver } from '../definition/utf8.ts'
 import { withLifetime } from './lifetime.ts'
-import { isEnded, type Task, type TaskRecord, withoutRun } from './record.ts'
+import { isEnded, RECORD_FORMAT, type Task, type TaskRecord, withoutRun } from './record.ts'
 import type { StoredTask, TaskStore } from './store.ts'
 import { createStoreClock, type StoreClock, toOwnTime, toStoreTime } from './store-time.ts'
 import { isTaskId } from './stored.ts'
@@ -218,12 +218,19 @@ function toTask({ id, owner, server, version, dueAt, state }: StoredTask): Task 
 
 /** @throws UnreadableTaskError */
 function toRecord(id: string, state: string): TaskRecord {
+  let format = 1
   try {
     const record = JSON.parse(state) as TaskRecord
-    if (typeof record.tool === 'string' && typeof record.journal === 'object') return record
+    format = record.format ?? 1
+    if (format === RECORD_FORMAT && typeof record.tool === 'string' && typeof record.journal === 'object')
+      return record
   } catch {
     // Reported below.
   }
+  if (format > RECORD_FORMAT)
+    throw new UnreadableTaskError(
+      `A newer version of mayfly-mcp wrote the stored task "${id}" (format ${format}): this one leaves it alone until that version runs it, or it expires.`,
+    )
   throw new UnreadableTaskError(
     `The stored task "${id}" cannot be read: it is damaged, or a newer version wrote it. It stays in the store until it expires.`,
   )
