@@ -4,6 +4,7 @@ import type { ProjectFiles, Target, TaskPlatform } from '../contract/target.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 import { agentsFile } from './agents-template.ts'
 import { deployWorkflow } from './deploy-workflow.ts'
+import { previewWorkflow } from './preview-workflow.ts'
 import { readmeFile } from './readme-template.ts'
 import { serverSources, type Template } from './server-template.ts'
 import { NODE_TYPES, type TaskParts, taskParts } from './tasks-template.ts'
@@ -16,7 +17,10 @@ export interface InitAnswers {
   /** `npm run dev` and `npm run deploy` use the first one. */
   readonly targets: readonly (readonly [
     name: string,
-    target: Pick<Target, 'defaultPort' | 'files' | 'title' | 'isOwnMachine' | 'oldestNode' | 'tasks'>,
+    target: Pick<
+      Target,
+      'defaultPort' | 'files' | 'hasPreviews' | 'title' | 'isOwnMachine' | 'oldestNode' | 'tasks'
+    >,
   ])[]
 }
 
@@ -76,7 +80,17 @@ function deployment(answers: InitAnswers, platforms: readonly ProjectFiles[]): [
     ci === undefined ? [] : [{ name: answers.targets[at]![0], ci }],
   )
   const text = deployWorkflow(named, secretsOf(answers))
-  return text === undefined ? [] : [['.github/workflows/deploy.yml', text]]
+  // Cloudflare has no URL for a version of a Worker with Durable Objects, which tasks are.
+  const withPreviews = named.filter(
+    ({ name }) =>
+      answers.targets.find(([target]) => target === name)?.[1].hasPreviews === true &&
+      !(name === 'cloudflare' && answers.templates.has('tasks')),
+  )
+  const preview = previewWorkflow(withPreviews)
+  return [
+    ...(text === undefined ? [] : [['.github/workflows/deploy.yml', text] as [string, string]]),
+    ...(preview === undefined ? [] : [['.github/workflows/preview.yml', preview] as [string, string]]),
+  ]
 }
 
 function environment(answers: InitAnswers, made: () => string): string {
