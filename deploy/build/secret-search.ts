@@ -135,7 +135,7 @@ function withoutSpace(text: string): string {
 }
 
 /** The part of its base64 form that does not depend on neighbouring bytes, for each of the three possible offsets. */
-function base64Of(text: string): string[] {
+export function base64Of(text: string): string[] {
   return [0, 1, 2].map((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])
     const characters = Math.floor((padded.length * 8) / 6)

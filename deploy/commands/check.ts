@@ -14,7 +14,7 @@ import { createHide } from '../check/secrets.ts'
 import { walkAs } from '../check/walk/walk.ts'
 import { renderWalks, renderWalksJson } from '../check/walk-report.ts'
 import { UsageError } from '../terminal/cli-error.ts'
-import { parseCommand } from '../terminal/command-line.ts'
+import { parseCommand, parseMs } from '../terminal/command-line.ts'
 import { isColoured } from '../terminal/console.ts'
 import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -139,13 +139,6 @@ function parseCall(name: string | undefined, text: string | undefined): ToolCall
   }
   if (!isObject(value)) throw new UsageError('--arguments are not a JSON object: pass \'{"name": "value"}\'')
   return { name, arguments: value }
-}
-
-function parseMs(name: string, text: string, max: number): number {
-  const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  if (!(ms >= 1 && ms <= max))
-    throw new UsageError(`${toQuoted(text)} is not a valid ${name}: pass milliseconds from 1 to ${max}`)
-  return ms
 }
 
 function parseOrigin(text: string): string {

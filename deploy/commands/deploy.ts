@@ -1,24 +1,40 @@
 /** `mayfly deploy`: builds, checks, and uploads with the platform's own CLI. */
 import { join, relative } from 'node:path'
+import { isA } from '../../src/definition/error-text.ts'
+import { countVerdicts } from '../check/report.ts'
+import type { Place } from '../contract/place.ts'
 import type { Artefact, Deployment, DeployStep, Project, Target } from '../contract/target.ts'
 import type { Secret } from '../project/env-file.ts'
 import { readSecrets, unpublishable, unsentSecrets } from '../project/secrets.ts'
+import { parseStage } from '../project/stages.ts'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
-import { type DeployTool, findTool, isLoggedIn, runStep } from '../targets/deploy-tool.ts'
+import { type DeployTool, findTool, requireLogin, runStep } from '../targets/deploy-tool.ts'
+import { redact } from '../targets/tool-output.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import { parseMs } from '../terminal/command-line.ts'
 import { quoted } from '../terminal/console.ts'
+import { parseVariable } from '../terminal/server-address.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { ProjectTarget } from './_choose-project.ts'
-import { checkEndpoint, findDeployedUrl } from './_deployed-url.ts'
+import { type Checked, checkDeployed, findDeployedUrl, tellChecked } from './_deployed-url.ts'
+import { describePlace, settlePlace } from './_place.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
 
-const HELP = `mayfly deploy [entry] [--target <name>] [--secret <NAME>]... [--preview] [--check] [--dry-run]
-              [--out <folder>] [--quiet] [-- <for the tool>...]
+const HELP = `mayfly deploy [entry] [--target <name>] [--stage <name>] [--secret <NAME>]... [--preview] [--yes] [--dry-run]
+              [--check | --no-check] [--check-bearer-env <NAME>] [--json] [--timeout <ms>] [--out <folder>]
+              [--quiet] [-- <for the tool>...]
 
 ${COMMON_HELP}
-  --secret   send this variable to the platform's secret store; its value comes from the environment, else .env or .dev.vars
+  --stage    deploy to a place of its own beside production, such as staging, with its own secrets and stores
+  --secret   send this variable to the platform's secret store; its value comes from the environment, else .env or .dev.vars,
+             for a stage first from .env.<stage>
   --preview  deploy to a separate URL and leave production unchanged (cloudflare, vercel, netlify, deno)
-  --check    verify the deployed server with mayfly check, and exit with its code
+  --yes      do not ask before something is changed
+  --check    print the whole report of mayfly check, and fail if steps were skipped because of a missing token
+  --no-check do not check the deployed server
+  --check-bearer-env  the variable with a token for the check, of a server with auth; found as for --secret
+  --json     print one JSON document with the place, the URL and the result of the check
+  --timeout  milliseconds for each step of the platform's CLI; default 1800000 (30 minutes)
   --dry-run  do everything except the upload, and print the commands
   --out      where to build; default dist/<target>
   --         pass everything after it to the platform's own CLI
@@ -26,22 +42,32 @@ ${COMMON_HELP}
 Prints the URL of the MCP endpoint on stdout, and the output of the platform's CLI on stderr.
 
   mayfly deploy --secret MAYFLY_SECRET
+  mayfly deploy --stage staging --secret MAYFLY_SECRET --yes
   mayfly deploy --target vercel --dry-run
 `
+
+const DEFAULT_TIMEOUT_MS = 1_800_000
+const MAX_TIMEOUT_MS = 86_400_000
 
 /** Options of the tools whose value is a name or a place, not a variable or a token. */
 const SHOWN_OPTION =
   /^--(?:app|config|context|cwd|env|org|name|profile|project-ref|region|scope|site|stack-name|target|team)$/
 
-/** Exit code 0 if everything is deployed, otherwise that of the tool that failed. Throws `CliError`. */
+/** Exit code 0 if the server is deployed and answers, otherwise that of the tool or check that failed. Throws `CliError`. */
 export const deploy = projectCommand({
   name: 'deploy',
   help: HELP,
   options: {
+    stage: { type: 'string' },
     secret: { type: 'string', multiple: true },
     'dry-run': { type: 'boolean' },
     preview: { type: 'boolean' },
+    yes: { type: 'boolean' },
     check: { type: 'boolean' },
+    'no-check': { type: 'boolean' },
+    'check-bearer-env': { type: 'string' },
+    json: { type: 'boolean' },
+    timeout: { type: 'string' },
     out: { type: 'string' },
   },
   hasToolOptions: true,
@@ -49,10 +75,16 @@ export const deploy = projectCommand({
 })
 
 interface DeployValues {
+  readonly stage?: string | undefined
   readonly secret?: readonly string[] | undefined
   readonly 'dry-run'?: boolean | undefined
   readonly preview?: boolean | undefined
+  readonly yes?: boolean | undefined
   readonly check?: boolean | undefined
+  readonly 'no-check'?: boolean | undefined
+  readonly 'check-bearer-env'?: string | undefined
+  readonly json?: boolean | undefined
+  readonly timeout?: string | undefined
   readonly out?: string | undefined
 }
 
@@ -64,12 +96,18 @@ async function deployProject(
   const { project, target } = chosen
   const { cwd } = project
   const { preview: isPreview = false } = values
+  refuseContradictions(values)
+  const timeoutMs =
+    values.timeout === undefined ? DEFAULT_TIMEOUT_MS : parseMs('timeout', values.timeout, MAX_TIMEOUT_MS)
   if (isPreview && !target.hasPreviews) {
     throw new UsageError(
-      `${target.title} has no previews: deploy a second server under another name and test there`,
+      `${target.title} has no previews: deploy a stage, as in --stage staging, and test there`,
     )
   }
-  const secrets = readSecrets(project, values.secret ?? [])
+  const stage = values.stage === undefined ? undefined : parseStage(values.stage)
+  const place = target.place?.(project, { stage, extra })
+  const secrets = readSecrets(project, values.secret ?? [], stage)
+  const bearer = checkBearer(project, values['check-bearer-env'], stage)
   const outDir = outFolder(chosen, values.out)
 
   const artefact = await buildInto(target, project, outDir, { secrets })
@@ -77,42 +115,154 @@ async function deployProject(
   await refuseUndeployable(target, project, artefact)
   for (const line of (await target.tryOut?.(outDir, artefact, project)) ?? []) terminal.note(line)
 
-  const deployment = target.deployment(outDir, project, { secrets, extra, isPreview })
-  for (const name of unsentSecrets(project, secrets)) {
+  const deployment = target.deployment(outDir, project, { secrets, extra, isPreview, stage })
+  for (const name of unsentSecrets(project, secrets, stage)) {
     terminal.warn(`${name} is not uploaded: pass --secret ${name} to send it to ${target.title}`)
   }
   for (const note of deployment.notes ?? []) terminal.note(note)
-  if (values['dry-run']) return dryRun(deployment, project, unpublishable(project, secrets), extra)
+  if (place === undefined) throw new CliError(`${target.title} has no place to deploy to`)
+  if (values['dry-run']) {
+    terminal.note(describePlace(place, isPreview))
+    return dryRun(deployment, project, unpublishable(project, secrets), extra)
+  }
   const tool = requireTool(deployment, project)
-  if (!(await isLoggedIn(tool, deployment, cwd))) throw new CliError(notLoggedIn(deployment))
+  await requireLogin(tool, deployment, cwd, timeoutMs)
+  const consent = { isAsked: values.yes !== true, isPreview, withinMs: timeoutMs }
+  const create = await settlePlace(place, tool, consent)
+  const hidden = [...secrets.values(), ...(bearer === undefined ? [] : [bearer])]
+  const steps = [...(create === undefined ? [] : [create]), ...deployment.steps]
+  const { told, failure } = await runSteps(steps, tool, { hidden, withinMs: timeoutMs })
+  const outcome: Outcome = { chosen, place, isPreview, values, bearer, deployment }
+  if (failure !== undefined) return end(outcome, failure)
+  const url = await findDeployedUrl(deployment, told, tool, hidden)
+  return end(outcome, url === undefined ? noUrl(values) : { url: redact(url, hidden) })
+}
+
+/** Throws `UsageError`. */
+function refuseContradictions(values: DeployValues): void {
+  const pairs = [
+    ['stage', 'preview'],
+    ['check', 'no-check'],
+    ['check-bearer-env', 'no-check'],
+    ['json', 'dry-run'],
+  ] as const
+  const pair = pairs.find((names) => names.every((name) => values[name]))
+  if (pair !== undefined)
+    throw new UsageError(`--${pair[0]} and --${pair[1]} contradict each other: pass one of them`)
+}
+
+/** The token for the check. Throws `CliError` if the variable has no value. */
+function checkBearer(
+  project: Project,
+  given: string | undefined,
+  stage: string | undefined,
+): string | undefined {
+  if (given === undefined) return undefined
+  const name = parseVariable('--check-bearer-env', given)
+  return readSecrets(project, [name], stage).get(name)
+}
+
+interface Failure {
+  readonly reason: string
+  readonly exitCode: number
+}
+
+/** In order. Ends with the first that fails, hangs, or prints an error and ends as if nothing had happened. */
+async function runSteps(
+  steps: readonly DeployStep[],
+  tool: DeployTool,
+  options: { readonly hidden: readonly string[]; readonly withinMs: number },
+): Promise<{ told: string; failure?: Failure }> {
   let told = ''
-  for (const step of deployment.steps) {
+  for (const step of steps) {
     terminal.note(step.title)
-    const ran = await runStep(step, tool)
-    if (ran.code !== 0) {
-      terminal.warn(`${step.title} failed with exit code ${ran.code}: see the output above`)
-      return ran.code
+    const ran = await runStep(step, tool, options)
+    const { code, complaint, isHung = false } = ran
+    if (isHung) {
+      const reason = `${step.title} did not end within ${options.withinMs / 1000} s and was stopped: it may have changed a part; see the output above, or pass a longer --timeout`
+      return { told, failure: { reason, exitCode: 1 } }
+    }
+    if (code !== 0) {
+      const reason = `${step.title} failed with exit code ${code}: see the output above`
+      return { told, failure: { reason, exitCode: code } }
+    }
+    if (complaint !== undefined) {
+      const reason = `${step.title} ended with exit code 0, but printed an error, so it is not known to be deployed: ${printable(complaint.slice(0, 200))}`
+      return { told, failure: { reason, exitCode: 1 } }
     }
     told = ran.told
   }
-  const url = await findDeployedUrl(deployment, told, tool)
-  return finish(url, deployment, values.check === true)
+  return { told }
 }
 
-/** Prints the server's URL and, if asked, checks it. */
-async function finish(
-  url: string | undefined,
-  { endpoint }: Deployment,
-  isChecked: boolean,
-): Promise<number> {
-  if (url === undefined) {
-    terminal.warn(
-      "deployed; the platform's tool did not print the URL: see its output above, then run mayfly check <url>",
-    )
-    return isChecked ? 1 : 0
+/** Without a URL nothing shows that anything is deployed. */
+function noUrl(values: DeployValues): Failure {
+  const reason =
+    "the platform's tool ended without an error but did not print the URL, so it is not known to be deployed: see its output above, then run mayfly check <url>"
+  return { reason, exitCode: values['no-check'] ? 0 : 1 }
+}
+
+interface Outcome {
+  readonly chosen: ProjectTarget
+  readonly place: Place
+  readonly isPreview: boolean
+  readonly values: DeployValues
+  readonly bearer: string | undefined
+  readonly deployment: Deployment
+}
+
+/** Prints the server's URL, checks it, and returns the exit code. */
+async function end(outcome: Outcome, result: Failure | { readonly url: string }): Promise<number> {
+  const { values, deployment, bearer } = outcome
+  const isJson = values.json === true
+  if ('reason' in result) {
+    terminal.warn(result.reason)
+    if (isJson) writeJson(outcome, { reason: result.reason })
+    return result.exitCode
   }
-  process.stdout.write(`deployed ${printable(url)}\n`)
-  return isChecked ? checkEndpoint(url, endpoint?.headers) : 0
+  const { url } = result
+  if (!isJson) process.stdout.write(`deployed ${printable(url)}\n`)
+  if (values['no-check']) {
+    if (isJson) writeJson(outcome, { url })
+    return 0
+  }
+  const checked = await checkDeployed({ url, headers: deployment.endpoint?.headers, bearer })
+  if (isJson) writeJson(outcome, { url, checked })
+  const isStrict = values.check === true
+  return tellChecked(checked, url, { isStrict, isFull: isStrict && !isJson })
+}
+
+interface Written {
+  readonly url?: string
+  readonly reason?: string
+  readonly checked?: Checked
+}
+
+/** One document on stdout. Its shape is documented in docs/cli.md; members may be added. */
+function writeJson(
+  { chosen: { project, targetName }, place, isPreview }: Outcome,
+  { url = undefined, reason, checked }: Written,
+): void {
+  const { kind, name, account = null, stage = 'production' } = place
+  const check =
+    checked === undefined ? null : 'failure' in checked ? { failure: checked.failure } : seen(checked)
+  const document = {
+    deployed: url !== undefined,
+    ...(reason !== undefined && { reason }),
+    target: targetName,
+    project: project.name,
+    stage,
+    isPreview,
+    place: { kind, name, account },
+    url: url ?? null,
+    check,
+  }
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`)
+}
+
+function seen({ report, isLocked }: Extract<Checked, { report: unknown }>): object {
+  const problems = report.results.filter(({ verdict }) => verdict === 'wrong' || verdict === 'degrades')
+  return { summary: countVerdicts(report), isLocked, problems }
 }
 
 async function dryRun(
@@ -123,7 +273,12 @@ async function dryRun(
 ): Promise<number> {
   const tool = findTool(deployment.tool, project.cwd)
   if (tool === undefined) terminal.warn(notInstalled(deployment))
-  else if (!(await isLoggedIn(tool, deployment, project.cwd))) terminal.warn(notLoggedIn(deployment))
+  else {
+    await requireLogin(tool, deployment, project.cwd).catch((error: unknown) => {
+      if (!isA(error, CliError)) throw error
+      terminal.warn(error.message)
+    })
+  }
   const hidden = [...secrets.map(({ value }) => value), process.env[deployment.tool.token] ?? '']
   for (const step of deployment.steps)
     process.stdout.write(`${printable(shownStep(step, deployment, project.cwd, hidden, extra))}\n`)
@@ -147,10 +302,6 @@ function requireTool(deployment: Deployment, { cwd }: Project): DeployTool {
 
 function notInstalled({ tool }: Deployment): string {
   return `${tool.name} is not installed: run ${tool.install}`
-}
-
-function notLoggedIn({ tool }: Deployment): string {
-  return `you are not logged in to ${tool.name}: run ${tool.login}, or set ${tool.token}`
 }
 
 /** The command as a user would type it. Shows secrets by name only and omits tokens, since the output may end up in a log. */

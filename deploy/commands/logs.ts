@@ -1,7 +1,7 @@
 /** `mayfly logs`: streams the deployed server's logs with the platform's own CLI. */
 
 import { FOUND, type Project, type Target } from '../contract/target.ts'
-import { findTool, isLoggedIn, lookUp, runStep } from '../targets/deploy-tool.ts'
+import { findTool, lookUp, requireLogin, runStep } from '../targets/deploy-tool.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
 
@@ -32,9 +32,7 @@ async function follow(target: Target, project: Project, extra: readonly string[]
   const { tool: named, lookup, nothing, step } = target.logs(project, extra)
   const tool = findTool(named, project.cwd)
   if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
-  if (!(await isLoggedIn(tool, { tool: named, steps: [] }, project.cwd))) {
-    throw new CliError(`you are not logged in to ${named.name}: run ${named.login}, or set ${named.token}`)
-  }
+  await requireLogin(tool, { tool: named }, project.cwd)
   const found = lookup === undefined ? '' : await lookUp(lookup, tool)
   if (found === undefined)
     throw new CliError(`${lookup?.title} failed: deploy the server first, and see the output above`)

@@ -7,7 +7,7 @@ import type { Deployment, DeployStep, Project } from '../contract/target.ts'
 import { readSecrets, refuseNames } from '../project/secrets.ts'
 import { parseStage } from '../project/stages.ts'
 import { targetNames } from '../targets/all.ts'
-import { type DeployTool, findTool, isLoggedIn, lookUp, runStep } from '../targets/deploy-tool.ts'
+import { type DeployTool, findTool, lookUp, requireLogin, runStep } from '../targets/deploy-tool.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { oneTarget, parseCommand } from '../terminal/command-line.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -121,8 +121,8 @@ async function work({ project, target, targetName }: ProjectTarget, asked: Asked
 async function openTool(named: Deployment['tool'], { cwd }: Project): Promise<DeployTool> {
   const tool = findTool(named, cwd)
   if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
-  if (await isLoggedIn(tool, { tool: named, steps: [] }, cwd)) return tool
-  throw new CliError(`you are not logged in to ${named.name}: run ${named.login}, or set ${named.token}`)
+  await requireLogin(tool, { tool: named }, cwd)
+  return tool
 }
 
 /** Throws `CliError` for a name that is not stored, before anything is removed. */

@@ -30,6 +30,10 @@ export interface Place {
   readonly env?: { readonly [name: string]: string }
   /** For tools that keep the place in a file: links this folder to it. Creates it if it does not exist. */
   link?(folder: string): DeployStep
+  /** Creates it. Only for platforms whose upload does not. */
+  readonly create?: DeployStep
+  /** Whether projects of the platform are linked, so that one without a link is never the project's own. Default false. */
+  readonly hasLinks?: boolean
   /** One line each, such as a store that production uses, too. */
   readonly warnings?: readonly string[]
   /** Asks the platform what is there, and changes nothing. */

@@ -30,6 +30,8 @@ ${targets.map((target) => job(target, secrets)).join('')}`
 function job({ name, ci }: WorkflowTarget, secrets: readonly string[]): string {
   const { hasIdToken = false, steps = '', toolOptions } = ci
   const handed = secrets.map((secret) => ` --secret ${secret}`).join('')
+  // Otherwise the check of a server with auth would skip most of its steps.
+  const bearer = secrets.includes('API_TOKEN') ? ' --check-bearer-env API_TOKEN' : ''
   const env = [
     ...[...secrets, ...(ci.secrets ?? [])].map((secret) => `${secret}: \${{ secrets.${secret} }}`),
     ...(ci.variables ?? []).map((variable) => `${variable}: \${{ vars.${variable} }}`),
@@ -46,7 +48,7 @@ ${hasIdToken ? '    permissions:\n      contents: read\n      id-token: write\n'
           node-version: 24
       - run: npm ci
       - run: npm test
-${indented(steps, '      ')}      - run: npx mayfly deploy --target ${name}${handed} --check${toolOptions === undefined ? '' : ` -- ${toolOptions}`}
+${indented(steps, '      ')}      - run: npx mayfly deploy --target ${name}${handed} --check${bearer}${toolOptions === undefined ? '' : ` -- ${toolOptions}`}
         env:
 ${env.map((line) => `          ${line}\n`).join('')}`
 }

@@ -8,6 +8,11 @@ import { projectFolders } from './project.ts'
 /** The project's files with variables for a deployment; earlier files win. */
 const DEPLOYED_FILES = ['.env', '.env.local', '.env.production', '.env.production.local', '.dev.vars']
 
+/** The same for a stage: its own files first, and never production's. */
+const stageFiles = (stage: string): string[] => [
+  ...[`.env.${stage}`, `.env.${stage}.local`, '.env', '.env.local', '.dev.vars'],
+]
+
 /** Every file whose values must not be published, including those of other environments. */
 const SECRET_FILE = /^\.(?:env|dev\.vars)(?:\.[^/]+)?$/
 
@@ -24,11 +29,11 @@ const COMMON_VALUE =
 type Folders = Pick<Project, 'cwd' | 'entry'>
 
 /** The values of `names`, from the environment, otherwise from the project's files. Throws `CliError` if one is missing. */
-export function readSecrets(project: Folders, names: readonly string[]): Map<string, string> {
+export function readSecrets(project: Folders, names: readonly string[], stage?: string): Map<string, string> {
   const secrets = new Map<string, string>()
   refuseNames(names)
   for (const name of names) {
-    const found = findSecret(project, name)
+    const found = findSecret(project, name, stage)
     if (found === undefined) {
       throw new CliError(
         isReserved(name)
@@ -48,11 +53,11 @@ export function refuseNames(names: readonly string[]): void {
 }
 
 /** The value of a variable and its source: the environment, otherwise one of the project's files. */
-export function findSecret(project: Folders, name: string): Secret | undefined {
+export function findSecret(project: Folders, name: string, stage?: string): Secret | undefined {
   // Every object has names such as `constructor`.
   const value = Object.hasOwn(process.env, name) ? process.env[name] : undefined
   if (value !== undefined && value !== '') return { name, value, from: 'the environment' }
-  return deployedSecrets(project).find((one) => one.name === name)
+  return deployedSecrets(project, stage).find((one) => one.name === name)
 }
 
 export interface EnvFileReader {
@@ -82,8 +87,10 @@ function quotedValue(name: string, value: string, expands: boolean): string {
 }
 
 /** Variables in the project's files that are not sent: they will be missing on the platform. */
-export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string>): string[] {
-  return [...new Set(deployedSecrets(project).map(({ name }) => name))].filter((name) => !sent.has(name))
+export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string>, stage?: string): string[] {
+  return [...new Set(deployedSecrets(project, stage).map(({ name }) => name))].filter(
+    (name) => !sent.has(name),
+  )
 }
 
 /**
@@ -100,11 +107,12 @@ export function unpublishable(project: Folders, sent: ReadonlyMap<string, string
   )
 }
 
-function deployedSecrets(project: Folders): Secret[] {
+function deployedSecrets(project: Folders, stage?: string): Secret[] {
+  const files = stage === undefined ? DEPLOYED_FILES : stageFiles(stage)
   return projectFolders(project).flatMap((folder) =>
-    DEPLOYED_FILES.flatMap((name) => readEnvFile(project.cwd, folder, name).variables).filter(
-      ({ name }) => !isReserved(name),
-    ),
+    files
+      .flatMap((name) => readEnvFile(project.cwd, folder, name).variables)
+      .filter(({ name }) => !isReserved(name)),
   )
 }
 

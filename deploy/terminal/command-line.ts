@@ -67,3 +67,11 @@ export function parsePort(text: string): number {
     throw new UsageError(`"${printable(text)}" is not a port: pass a number from 0 to 65535`)
   return port
 }
+
+/** Throws `UsageError` for anything but milliseconds from 1 to `max`. */
+export function parseMs(name: string, text: string, max: number): number {
+  const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (!(ms >= 1 && ms <= max))
+    throw new UsageError(`"${printable(text)}" is not a valid ${name}: pass milliseconds from 1 to ${max}`)
+  return ms
+}

@@ -128,7 +128,7 @@ it('netlify: an empty NETLIFY_SITE_ID, as GitHub makes of one that is not set, i
   expect(setSecrets).toContain(' 3f0e9e8a-1c1b-4a5e-9a56-0c1b7d9f2a10')
 })
 
-it('netlify: without a site there is one line, and nothing is handed over; a dry run needs none', async () => {
+it('netlify: without a site there is one line, and nothing is handed over or created; a dry run needs none', async () => {
   await using project = new Project()
   mkdirSync(join(project.folder, 'node_modules/netlify-cli'), { recursive: true })
   project.write(
@@ -141,6 +141,7 @@ it('netlify: without a site there is one line, and nothing is handed over; a dry
   )
   chmodSync(join(project.folder, 'node_modules/netlify-cli/run.js'), 0o755)
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  project.write('package.json', '{ "name": "shop" }')
   const args = ['deploy', '--target', 'netlify', '--secret', 'API_KEY']
   const env = { API_KEY: 'abcdefghij', NETLIFY_SITE_ID: undefined }
   const run = (...more: string[]): Promise<Output> =>
@@ -150,7 +151,9 @@ it('netlify: without a site there is one line, and nothing is handed over; a dry
   expect(dry.code, dry.stderr).toBe(0)
   const { code, stderr } = await run()
   expect(code).toBe(1)
-  expect(stderr).toMatch(/^mayfly: there is no site for the secrets: run npx netlify link/m)
+  expect(stderr).toMatch(
+    /^mayfly: the site shop may exist already, and may be another project's: if it is yours, run npx netlify link, or set NETLIFY_SITE_ID$/m,
+  )
   expect(stderr).not.toContain('upload the site')
 })
 

@@ -44,7 +44,12 @@ async function deploy(project: Project, target: string): Promise<{ output: strin
   project.write('.env', lines.join(''))
   const named = Object.keys(VALUES).flatMap((name) => ['--secret', name])
   const env = { PATH: `${join(project.folder, 'bin')}:${process.env.PATH}` }
-  const mayfly = new MayflyProcess(['deploy', '--target', target, ...named], project.folder, undefined, env)
+  const mayfly = new MayflyProcess(
+    ['deploy', '--target', target, '--yes', '--no-check', ...named],
+    project.folder,
+    undefined,
+    env,
+  )
   const { code, stdout, stderr } = await mayfly.exited
   expect(code, stderr).toBe(0)
   const calls = join(project.folder, 'calls.jsonl')

@@ -18,7 +18,7 @@ it.each([...targets].filter(([, { isOwnMachine }]) => !isOwnMachine).map(([name]
     expect(text).toMatch(/^on:\n {2}push:\n {4}tags: \['v\*'\]$/m)
     expect(text).toMatch(/^permissions:\n {2}contents: read$/m)
     expect(text).toContain(
-      `      - run: npx mayfly deploy --target ${name} --secret MAYFLY_SECRET --secret API_TOKEN --check`,
+      `      - run: npx mayfly deploy --target ${name} --secret MAYFLY_SECRET --secret API_TOKEN --check --check-bearer-env API_TOKEN`,
     )
     for (const line of ci!.setUp) expect(text).toContain(`#   ${line}\n`)
     for (const secret of ['MAYFLY_SECRET', 'API_TOKEN', ...(ci!.secrets ?? [])])

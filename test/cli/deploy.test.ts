@@ -63,7 +63,9 @@ async function arrange(exitCodes = { whoami: 0, deploy: 0 }): Promise<Project> {
 }
 
 function deploy(project: Project, ...args: string[]): Promise<Output> {
-  return new MayflyProcess(['deploy', '--target', 'cloudflare', ...args], project.folder).exited
+  // No wrangler.toml names the Worker, and the stand-in tells no URL.
+  const all = ['deploy', '--target', 'cloudflare', '--yes', '--no-check', ...args]
+  return new MayflyProcess(all, project.folder).exited
 }
 
 describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
@@ -74,8 +76,12 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
 
     expect(stderr).toContain('built dist/cloudflare/server.js')
     expect(code).toBe(0)
-    const [whoami, upload, ...others] = calls(project)
+    const [whoami, lookUp, upload, ...others] = calls(project)
     expect(whoami).toMatchObject({ command: 'whoami' })
+    expect(lookUp).toMatchObject({
+      command: 'deployments',
+      args: ['list', '--name', 'my-shop-staging', '--json'],
+    })
     expect(upload?.command).toBe('deploy')
     expect(upload?.args).toEqual([
       join(project.folder, 'dist/cloudflare/server.js'),
@@ -106,7 +112,7 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
       /is over the limit of Cloudflare Workers \(Worker size.*developers\.cloudflare\.com/,
     )
     expect(code).toBe(0)
-    expect(calls(project).map(({ command }) => command)).toEqual(['whoami', 'deploy'])
+    expect(calls(project).map(({ command }) => command)).toEqual(['whoami', 'deployments', 'deploy'])
   })
 
   test('--secret goes to the tool on stdin, into no file, and onto no screen', async () => {
@@ -116,8 +122,8 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     const { code, stdout, stderr } = await deploy(project, '--secret', 'MAYFLY_SECRET')
 
     expect(code).toBe(0)
-    expect(JSON.parse(calls(project)[1]?.input ?? '')).toEqual({ MAYFLY_SECRET: SECRET })
-    expect(calls(project)[1]?.args.join(' ')).not.toContain(SECRET)
+    expect(JSON.parse(calls(project)[2]?.input ?? '')).toEqual({ MAYFLY_SECRET: SECRET })
+    expect(calls(project)[2]?.args.join(' ')).not.toContain(SECRET)
     expect(stdout + stderr).not.toContain(SECRET)
     expect(stderr).toContain('OTHER is not uploaded: pass --secret OTHER')
     const built = join(project.folder, 'dist/cloudflare')
@@ -276,8 +282,9 @@ async function deployUntilBusy(
 ): Promise<[MayflyProcess, Busy]> {
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
   writeBusyTool(project, tool)
-  const args = ['deploy', '--target', target, '--secret', 'API_KEY']
-  const env = { API_KEY: SECRET, TMPDIR: temporary }
+  const args = ['deploy', '--target', target, '--yes', '--secret', 'API_KEY']
+  const named = { SUPABASE_PROJECT_ID: 'abcdefghijklmnopqrst', VERCEL_ORG_ID: 'o', VERCEL_PROJECT_ID: 'p' }
+  const env = { API_KEY: SECRET, TMPDIR: temporary, ...named }
   const mayfly = new MayflyProcess(args, project.folder, undefined, env)
   const busy = join(project.folder, 'busy.json')
   await until(() => existsSync(busy))

@@ -9,10 +9,13 @@ import { deno } from '../../deploy/targets/deno/target.ts'
 import { netlify } from '../../deploy/targets/netlify/target.ts'
 import { supabase } from '../../deploy/targets/supabase/target.ts'
 import { vercel } from '../../deploy/targets/vercel/target.ts'
+import { staticTokens } from '../../src/auth.ts'
 import { MCPServer } from '../../src/index.ts'
 import { MayflyProcess, type Output, Project, stopAll } from './_dev-process.ts'
 
 afterAll(stopAll)
+
+const TOKEN = 'a-token-for-the-check-0123456789abcdef'
 
 /** Reports as wrangler does: one JSON object a line. */
 function writeWrangler(project: Project, report: readonly object[]): void {
@@ -38,6 +41,7 @@ if (process.env.WRANGLER_OUTPUT_FILE_PATH) writeFileSync(process.env.WRANGLER_OU
   )
   chmodSync(join(folder, 'cli.js'), 0o755)
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  project.write('wrangler.toml', 'name = "shop"\n')
 }
 
 function run(project: Project, ...args: string[]): Promise<Output> {
@@ -63,7 +67,7 @@ describe('mayfly deploy ends', { timeout: 180_000 }, () => {
     await using project = new Project()
     writeWrangler(project, [SESSION, { type: 'deploy', targets: told }])
 
-    const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare')
+    const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare', '--no-check')
 
     expect({ code, stdout }).toEqual({ code: 0, stdout: `deployed ${url}\n` })
     expect(stderr).toContain('Uploaded, says the tool')
@@ -238,4 +242,121 @@ esac
       expect(stderr).toMatch(/^mayfly: the stack shop has no log group: deploy the server [^\n]+\n$/)
     },
   )
+})
+
+/** Runs `act` with a server of this machine and a wrangler that reports it. */
+async function withServer(
+  auth: 'open' | 'token' | 'broken',
+  act: (project: Project, url: string) => Promise<void>,
+): Promise<void> {
+  await using project = new Project()
+  const options = { id: 'shop', name: 'Shop', version: '1.0.0', log: false } as const
+  const mcp = new MCPServer({
+    ...options,
+    ...(auth === 'token' && { auth: staticTokens([{ token: TOKEN, clientId: 'me' }]) }),
+  })
+  const broken = { fetch: () => new Response('no', { status: 500 }) }
+  const running = await serve(auth === 'broken' ? broken : mcp, { port: 0 })
+  try {
+    const preview_url = running.url.replace(/\/mcp$/, '').replace('127.0.0.1', 'localhost')
+    writeWrangler(project, [{ type: 'version-upload', preview_url }])
+    await act(project, new URL('/mcp', preview_url).href)
+  } finally {
+    await running.close()
+  }
+}
+
+describe('the health check at the end', { timeout: 180_000 }, () => {
+  test('is the default, and says what it saw', () =>
+    withServer('open', async (project, url) => {
+      const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare')
+      expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: `deployed ${url}\n` })
+      expect(stderr).toMatch(/^mayfly: checked http:\S+: \d\d work, \d+ degrade, 0 wrong, \d+ skipped/m)
+    }))
+
+  test('of a server that does not answer MCP → exit code 1 with what is wrong', () =>
+    withServer('broken', async (project) => {
+      const { code, stderr } = await run(project, 'deploy', '--target', 'cloudflare')
+      expect(code, stderr).toBe(1)
+      expect(stderr).toMatch(/^mayfly: wrong: [^\n]+\[[\w.-]+\]$/m)
+    }))
+
+  test('--no-check: none', () =>
+    withServer('broken', async (project, url) => {
+      const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare', '--no-check')
+      expect({ code, stdout }).toEqual({ code: 0, stdout: `deployed ${url}\n` })
+      expect(stderr).not.toContain('checked')
+    }))
+
+  test('of a server with auth names the option; --check fails without it, and with it runs the rest', () =>
+    withServer('token', async (project) => {
+      project.write('.env', `API_TOKEN=${TOKEN}\n`)
+      const args = ['deploy', '--target', 'cloudflare']
+      const without = await run(project, ...args)
+      expect(without.code, without.stderr).toBe(0)
+      expect(without.stderr).toMatch(
+        /asks for a token, so \d+ steps of the check were skipped: pass --check-bearer-env/,
+      )
+      expect((await run(project, ...args, '--check')).code).toBe(1)
+
+      const { code, stderr, stdout } = await run(project, ...args, '--check-bearer-env', 'API_TOKEN')
+
+      expect(code, stderr).toBe(0)
+      const [, works, skipped] = /(\d+) work, .* (\d+) skipped/.exec(stderr)!
+      expect(Number(works)).toBeGreaterThan(30)
+      expect(Number(skipped)).toBeLessThan(30)
+      expect(stderr + stdout).not.toContain(TOKEN)
+    }))
+
+  test('--json: one document on stdout with the place, the URL and what the check saw', () =>
+    withServer('open', async (project, url) => {
+      const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare', '--json')
+      expect(code, stderr).toBe(0)
+      expect(JSON.parse(stdout)).toEqual({
+        deployed: true,
+        target: 'cloudflare',
+        project: expect.any(String) as string,
+        stage: 'production',
+        isPreview: false,
+        place: { kind: 'Worker', name: 'shop', account: null },
+        url,
+        check: {
+          summary: expect.objectContaining({ wrong: 0 }) as object,
+          isLocked: false,
+          problems: expect.any(Array) as unknown[],
+        },
+      })
+    }))
+
+  test('--json without a URL says so, with exit code 1', async () => {
+    await using project = new Project()
+    writeWrangler(project, [])
+    const { code, stdout } = await run(project, 'deploy', '--target', 'cloudflare', '--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({
+      deployed: false,
+      url: null,
+      check: null,
+      reason: expect.stringContaining('did not print the URL') as string,
+    })
+  })
+})
+
+test.each([
+  [['--check', '--no-check'], /--check and --no-check/],
+  [['--stage', 'staging', '--preview'], /--stage and --preview/],
+  [['--json', '--dry-run'], /--json and --dry-run/],
+  [['--no-check', '--check-bearer-env', 'A'], /--check-bearer-env and --no-check/],
+  [['--stage', 'production'], /without --stage, production is meant/],
+  [['--timeout', '0'], /not a valid timeout/],
+  [['--stage', 'staging', '--', '--env', 'production'], /--stage staging and --env both name a place/],
+  [['--check-bearer-env', 'sk-live-secret'], /takes the name of an environment variable/],
+])('%j → exit code 2, before anything is built', async (args, expected) => {
+  await using project = new Project()
+  writeWrangler(project, [])
+  const { code, stderr } = await run(project, 'deploy', '--target', 'cloudflare', ...args)
+  expect(code, stderr).toBe(2)
+  expect(stderr).toMatch(expected)
+  expect(stderr).not.toContain('sk-live-secret')
+  expect(existsSync(join(project.folder, 'dist'))).toBe(false)
 })

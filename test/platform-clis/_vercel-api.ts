@@ -33,10 +33,27 @@ const DEPLOYMENT = {
   creator: { uid: 'u' },
 }
 
-/** Says of every file that it is missing, until it was uploaded. */
-export function createVercelAnswer(): (request: Received) => Reply {
+/**
+ * Says of every file that it is missing, until it was uploaded. `others` are the names of projects that the team has beside shop, whose id is
+ * `prj_<name>`.
+ */
+export function createVercelAnswer(others: readonly string[] = []): (request: Received) => Reply {
   const uploaded = new Set<string>()
+  const projects = new Set(others)
+  const named = (name: string): Reply => ({ json: { ...PROJECT, id: `prj_${name}`, name } })
   return ({ method, path, headers, body }) => {
+    if (path.startsWith('/v1/teams')) return { json: { teams: [TEAM], pagination: { count: 1 } } }
+    if (method === 'POST' && /\/projects(?:\?|$)/.test(path)) {
+      const { name } = JSON.parse(body.toString()) as { name: string }
+      projects.add(name)
+      return named(name)
+    }
+    const [, project = 'prj_x'] = /\/v9\/projects\/([^/?]+)(?:\?|$)/.exec(path) ?? []
+    const name = project.replace('prj_', '')
+    if (name !== 'x') {
+      if (projects.has(name)) return named(name)
+      return { status: 404, json: { error: { code: 'not_found', message: 'Project not found' } } }
+    }
     if (path.startsWith('/v2/user')) return { json: { user: USER } }
     if (path.startsWith('/teams')) return { json: TEAM }
     if (/\/env\b/.test(path)) return { json: method === 'GET' ? { envs: [] } : { created: {}, failed: [] } }

@@ -56,15 +56,20 @@ function deploy(
   api: Double,
   secrets: readonly string[],
   env: Record<string, string>,
+  more: readonly string[] = [],
 ): Promise<Output> {
   const profile = { name: 'double', api_url: api.url, dashboard_url: api.url, project_host: 'localhost' }
   project.write('profile.yaml', JSON.stringify(profile))
   const named = secrets.flatMap((name) => ['--secret', name])
-  return project.deploy('supabase', [...named, '--', '--profile', join(project.folder, 'profile.yaml')], {
-    SUPABASE_ACCESS_TOKEN: `sbp_${'0'.repeat(40)}`,
-    SUPABASE_TELEMETRY_DISABLED: '1',
-    ...env,
-  })
+  return project.deploy(
+    'supabase',
+    [...more, ...named, '--', '--profile', join(project.folder, 'profile.yaml')],
+    {
+      SUPABASE_ACCESS_TOKEN: `sbp_${'0'.repeat(40)}`,
+      SUPABASE_TELEMETRY_DISABLED: '1',
+      ...env,
+    },
+  )
 }
 
 it('the Supabase CLI uploads what was built, with the secret to the secrets; the upload serves official clients', async () => {
@@ -142,3 +147,29 @@ it.each([`it's "so"`, `it's \\so`, `'ends in \\`, 'ends in \\'])(
     )
   },
 )
+
+it('--stage: the project that package.json names gets the function, its secrets and MAYFLY_STAGE', async () => {
+  using project = linkedProject()
+  const ref = 'zyxwvutsrqponmlkjihg'
+  const mayfly = { stages: { staging: { supabase: ref } } }
+  project.write('package.json', JSON.stringify({ name: 'shop', type: 'module', mayfly }))
+  await using api = await startDouble((request) =>
+    request.path === `/v1/projects/${ref}` ? { json: { ...PROJECT, id: ref, ref } } : answer(request),
+  )
+
+  const { code, output } = await deploy(project, api, ['MAYFLY_SECRET'], { SUPABASE_PROJECT_ID: REF }, [
+    '--stage',
+    'staging',
+  ])
+
+  expect(code, output).toBe(0)
+  expect(output).toContain(`deployed https://${ref}.supabase.co/functions/v1/shop/mcp\n`)
+  const posted = api.received.filter(({ method }) => method === 'POST')
+  for (const { path } of posted) expect(path).toContain(ref)
+  const secrets = posted.find(({ path }) => path.endsWith('/secrets'))
+  expect(JSON.parse(secrets!.body.toString())).toEqual([
+    { name: 'MAYFLY_SECRET', value: SECRET },
+    { name: 'MAYFLY_STAGE', value: 'staging' },
+  ])
+  for (const { path } of api.received) expect(path).not.toContain(REF)
+})

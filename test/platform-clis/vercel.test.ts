@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Target } from '../../deploy/contract/target.ts'
 import { vercel, vercelEdge } from '../../deploy/targets/vercel/target.ts'
 import { startDouble } from './_double.ts'
@@ -131,4 +131,92 @@ it('the Vercel CLI lists, stores and removes variables, and no value is printed'
   expect(removed.code, removed.output).toBe(0)
   expect(stored.map(({ key }) => key)).toEqual(['OTHER'])
   for (const { output } of [set, listed, removed]) expect(output).not.toContain(SECRET)
+})
+
+describe('not linked', () => {
+  const tools = () => ({
+    vercel: installed('vercel', 'tools'),
+    esbuild: installed('esbuild', 'repository'),
+  })
+  const env = {
+    VERCEL_TOKEN: 'token',
+    VERCEL_TELEMETRY_DISABLED: '1',
+    VERCEL_ORG_ID: '',
+    VERCEL_PROJECT_ID: '',
+  }
+  const options = (url: string): string[] => ['--', '--token', 'token', '--api', url, '--scope', 'me']
+
+  it.each([[[]], [['--stage', 'staging']]])(
+    'a project of that name is not taken: %j',
+    async (stage) => {
+      using project = createProject(tools())
+      await using api = await startDouble(createVercelAnswer(['shop', 'shop-staging']))
+
+      const { code, output } = await project.deploy('vercel', [...stage, '--yes', ...options(api.url)], env)
+
+      expect(code, output).toBe(1)
+      expect(output).toMatch(/mayfly: the project shop\S* exists already, and may be another project's: /)
+      expect(api.received.filter(({ method }) => method !== 'GET')).toEqual([])
+    },
+    90_000,
+  )
+
+  it.each([
+    [[], 'shop', {}],
+    [['--stage', 'staging'], 'shop-staging', { MAYFLY_STAGE: 'staging' }],
+  ] as const)(
+    'a project of the server’s name is created, not one named after the folder: %j',
+    async (stage, name, variables) => {
+      using project = createProject(tools())
+      await using api = await startDouble(createVercelAnswer())
+
+      const args = [...stage, '--yes', '--secret', 'MAYFLY_SECRET', ...options(api.url)]
+      const { code, output } = await project.deploy('vercel', args, env)
+
+      expect(code, output).toBe(0)
+      expect(output).not.toContain(SECRET)
+      const posted = api.received.filter(({ method }) => method === 'POST')
+      const bodyOf = (path: RegExp): object =>
+        JSON.parse(posted.find((request) => path.test(request.path))!.body.toString()) as object
+      expect(bodyOf(/\/projects\?/)).toMatchObject({ name })
+      expect(posted.some(({ path }) => path.includes(`/projects/prj_${name}/env`))).toBe(true)
+      expect(bodyOf(/\/deployments/)).toMatchObject({ name, target: 'production', env: variables })
+    },
+    90_000,
+  )
+})
+
+it('--stage: the project that package.json names is deployed, and production’s is not touched', async () => {
+  using project = createProject({
+    vercel: installed('vercel', 'tools'),
+    esbuild: installed('esbuild', 'repository'),
+  })
+  project.write('.vercel/project.json', '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }')
+  const mayfly = { stages: { staging: { vercel: 'till-test' } } }
+  project.write('package.json', JSON.stringify({ name: 'shop', type: 'module', mayfly }))
+  await using api = await startDouble(createVercelAnswer(['till-test']))
+
+  const { code, output } = await project.deploy(
+    'vercel',
+    ['--stage', 'staging', '--secret', 'MAYFLY_SECRET', '--', '--token', 'token', '--api', api.url],
+    {
+      VERCEL_TOKEN: 'token',
+      VERCEL_TELEMETRY_DISABLED: '1',
+      VERCEL_ORG_ID: 'team_x',
+      VERCEL_PROJECT_ID: 'prj_x',
+    },
+  )
+
+  expect(code, output).toBe(0)
+  expect(output).toContain(
+    'deploys staging: the project till-test in team_x, named by package.json: it exists, and gets a new version\n',
+  )
+  for (const { method, path, body } of api.received) {
+    expect(path).not.toContain('prj_x')
+    if (method === 'POST' && path.includes('/deployments'))
+      expect(JSON.parse(body.toString())).toMatchObject({
+        name: 'till-test',
+        env: { MAYFLY_STAGE: 'staging' },
+      })
+  }
 }, 90_000)

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { cloudflare } from '../../deploy/targets/cloudflare/target.ts'
-import { answerAsCloudflare } from './_cloudflare-api.ts'
+import { answerAsCloudflare, createCloudflareAnswer } from './_cloudflare-api.ts'
 import { formOf, startDouble } from './_double.ts'
 import { createProject, expectToServe, installed, SECRET } from './_project.ts'
 import { HOSTILE_SECRETS, withWatch } from './_watch.ts'
@@ -119,3 +119,53 @@ it('wrangler lists, stores and removes secrets, and no value is printed', async 
 function text(part: FormDataEntryValue | null): Promise<string> {
   return new Response(part).text()
 }
+
+const ACCOUNT = {
+  CLOUDFLARE_API_TOKEN: 'token',
+  CLOUDFLARE_ACCOUNT_ID: 'acc',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+}
+
+it('a Worker of that name that nothing names is not replaced', async () => {
+  using project = createProject({ wrangler: installed('wrangler', 'tools') })
+  await using api = await startDouble(createCloudflareAnswer(['shop', 'shop-staging']))
+  const env = { ...ACCOUNT, CLOUDFLARE_API_BASE_URL: `${api.url}/client/v4` }
+
+  for (const args of [[], ['--stage', 'staging'], ['--stage', 'staging', '--yes']]) {
+    const { code, output } = await project.deploy('cloudflare', args, env)
+    expect(code, output).toBe(1)
+    expect(output).toMatch(/mayfly: the Worker shop\S* exists already, and may be another project's: /)
+  }
+  expect(api.received.filter(({ method }) => method === 'PUT' || method === 'POST')).toEqual([])
+})
+
+it('--stage: the environment’s own Worker gets the code, the secret and MAYFLY_STAGE, even with CLOUDFLARE_ENV', async () => {
+  using project = createProject({ wrangler: installed('wrangler', 'tools') })
+  project.write(
+    'wrangler.toml',
+    'name = "shop"\ncompatibility_date = "2026-10-01"\n[env.staging]\n[env.other]\n',
+  )
+  project.write('.env.staging', 'MAYFLY_SECRET=of-staging-0123456789abcdef0123456789\n')
+  await using api = await startDouble(createCloudflareAnswer(['shop', 'shop-staging']))
+  const env = { ...ACCOUNT, CLOUDFLARE_API_BASE_URL: `${api.url}/client/v4`, CLOUDFLARE_ENV: 'other' }
+
+  const args = ['--stage', 'staging', '--secret', 'MAYFLY_SECRET']
+  const { code, output } = await project.deploy('cloudflare', args, env)
+
+  expect(code, output).toBe(0)
+  expect(output).toContain(
+    'deploys staging: the Worker shop-staging in acc, named by wrangler.toml: it exists, and gets a new version\n',
+  )
+  expect(output).toContain('deployed https://shop-staging.shop.workers.dev/mcp\n')
+  const changes = api.received.filter(({ method }) => method !== 'GET')
+  for (const { path } of changes) expect(path).toMatch(/\/shop-staging\b/)
+  const upload = changes.find(({ headers }) => headers.get('content-type')?.startsWith('multipart/form-data'))
+  const metadata = JSON.parse(await text((await formOf(upload!)).get('metadata'))) as { bindings: object[] }
+  expect(metadata.bindings).toContainEqual({ name: 'MAYFLY_STAGE', type: 'plain_text', text: 'staging' })
+  expect(metadata.bindings).toContainEqual({
+    name: 'MAYFLY_SECRET',
+    type: 'secret_text',
+    text: 'of-staging-0123456789abcdef0123456789',
+  })
+})

@@ -47,7 +47,7 @@ export function cloudflarePlace(project: Project, { stage, extra = [] }: PlaceOp
     const settings = readSettings(file)
     const own = text(settings.name) ?? project.name
     const account = text(settings.account_id) ?? (process.env.CLOUDFLARE_ACCOUNT_ID || undefined)
-    const env = stage ?? optionValue(extra, ENV_OPTIONS) ?? process.env.CLOUDFLARE_ENV ?? ''
+    const env = stage ?? environmentIn(extra) ?? process.env.CLOUDFLARE_ENV ?? ''
     if (env === '') {
       const given = optionValue(extra, NAME_OPTIONS)
       return {
@@ -87,7 +87,8 @@ function unconfigured(
 ): Pick<Place, 'name' | 'namedBy' | 'options' | 'claim'> {
   if (stage === undefined) {
     const given = optionValue(extra, NAME_OPTIONS)
-    const name = given ?? project.name
+    const env = environmentIn(extra) ?? (process.env.CLOUDFLARE_ENV || undefined)
+    const name = given ?? (env === undefined ? project.name : `${project.name}-${env}`)
     const namedBy = given === undefined ? undefined : '--name'
     return { name, namedBy, options: [], claim: `write a wrangler.toml with name = "${name}"` }
   }
@@ -99,6 +100,12 @@ function unconfigured(
     options: ['--name', name],
     claim: `write ${declaration(stage, 'cloudflare', name)}`,
   }
+}
+
+/** The value goes into messages: what cannot be a name may be a secret. */
+function environmentIn(extra: readonly string[]): string | undefined {
+  const env = optionValue(extra, ENV_OPTIONS)
+  return env !== undefined && /^[\w-]*$/.test(env) ? env : undefined
 }
 
 function missing(file: string, stage: string): CliError {

@@ -34,7 +34,13 @@ export function lambdaPlace(project: Project, { stage, extra = [] }: PlaceOption
     kind: 'stack',
     name,
     account: [profile && `profile ${profile}`, region].filter(Boolean).join(', ') || undefined,
-    namedBy: given !== undefined ? '--stack-name' : declared && 'package.json',
+    // The package names production's stack, since no file of SAM does.
+    namedBy:
+      given !== undefined
+        ? '--stack-name'
+        : stage === undefined
+          ? 'package.json'
+          : declared && 'package.json',
     claim:
       stage === undefined ? `pass -- --stack-name ${name}` : `write ${declaration(stage, 'lambda', name)}`,
     options: ['--stack-name', name],

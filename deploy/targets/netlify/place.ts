@@ -35,7 +35,7 @@ export function netlifyPlace(project: Project, { stage, extra = [] }: PlaceOptio
       name: own ?? project.name,
       namedBy: own && source,
       claim: 'run npx netlify link, or set NETLIFY_SITE_ID',
-      options: given !== undefined || own === undefined ? [] : ['--site', own],
+      options: given !== undefined ? [] : ['--site', own ?? project.name],
     })
   }
   const declared = declaredPlace(project, stage, 'netlify')
@@ -56,11 +56,12 @@ export function netlifyPlace(project: Project, { stage, extra = [] }: PlaceOptio
       account: undefined,
       ...place,
       env: { NETLIFY_SITE_ID: '' },
-      link: (folder) => ({
+      hasLinks: true,
+      create: {
         title: `create the site ${place.name}`,
         args: ['sites:create', '--name', place.name, '--disable-linking', ...common],
-        cwd: folder,
-      }),
+        cwd: project.cwd,
+      },
       lookUp: {
         step: {
           title: `look for the site ${place.name}`,

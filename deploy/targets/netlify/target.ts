@@ -204,14 +204,13 @@ function deployment(
 ): Deployment {
   const common = pickOptions(extra, COMMON_OPTIONS)
   const place = netlifyPlace(project, { stage, extra })
-  const site = place.namedBy === undefined && stage === undefined ? '' : apiSite(place.name)
   const variables = withStage(secrets, stage)
   const program = findTool(TOOL, project.cwd) ?? TOOL.name
   const setSecrets = (): DeployStep =>
     siteStep(
       `hand over ${[...variables.keys()].join(', ')}`,
       { set: variables },
-      { program, site, common, cwd: outDir },
+      { program, site: apiSite(place.name), common, cwd: outDir },
     )
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },

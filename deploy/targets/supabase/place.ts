@@ -15,15 +15,13 @@ export const PROJECT_OPTIONS = ['--remote', '--project-ref']
 /** Options that every command accepts. */
 export const GLOBAL_OPTIONS = ['--profile', '--dns-resolver', '--debug', '--experimental']
 
-/** Throws `CliError` if nothing names the project, or if a stage would be production's. */
+/** Throws `CliError` for a stage that package.json does not name, or that would be production's. */
 export function supabasePlace(project: Project, { stage, extra = [] }: PlaceOptions): Place {
   refusePlaceOptions(stage, extra, PROJECT_OPTIONS)
   const production = productionRef(project, extra)
   if (stage === undefined) {
     const { ref, source } = production
-    if (ref === undefined)
-      throw new CliError('no Supabase project is named: run npx supabase link, or set SUPABASE_PROJECT_ID')
-    return placeOf(ref, source, 'run npx supabase link, or set SUPABASE_PROJECT_ID')
+    return placeOf(ref, ref && source, 'run npx supabase link, or set SUPABASE_PROJECT_ID')
   }
   const declared = declaredPlace(project, stage, 'supabase')
   if (declared === undefined)
@@ -33,7 +31,7 @@ export function supabasePlace(project: Project, { stage, extra = [] }: PlaceOpti
   refuseProduction(stage, declared, production.ref)
   return placeOf(declared, 'package.json', 'write its reference into package.json')
 
-  function placeOf(ref: string, namedBy: string, claim: string): Place {
+  function placeOf(ref: string | undefined, namedBy: string | undefined, claim: string): Place {
     // An environment variable is before the link, and an option before both.
     const isGiven = pickOptions(extra, PROJECT_OPTIONS).length > 0
     const which = [`--remote=${ref}`]
@@ -45,14 +43,19 @@ export function supabasePlace(project: Project, { stage, extra = [] }: PlaceOpti
       namedBy,
       claim,
       options: stage === undefined || isGiven ? [] : which,
-      lookUp: {
-        step: {
-          title: `look for the function ${project.name}`,
-          args: ['functions', 'list', ...which, '--output', 'json', ...pickOptions(extra, GLOBAL_OPTIONS)],
-          cwd: project.cwd,
-        },
-        read: (answer) => readFunctions(answer, project.name),
+      hasLinks: true,
+      ...(ref !== undefined && { lookUp: lookUpIn(which) }),
+    }
+  }
+
+  function lookUpIn(which: readonly string[]): NonNullable<Place['lookUp']> {
+    return {
+      step: {
+        title: `look for the function ${project.name}`,
+        args: ['functions', 'list', ...which, '--output', 'json', ...pickOptions(extra, GLOBAL_OPTIONS)],
+        cwd: project.cwd,
       },
+      read: (answer) => readFunctions(answer, project.name),
     }
   }
 }

@@ -69,6 +69,7 @@ export function vercelPlace(project: Project, { stage, extra = [] }: PlaceOption
       kind: 'project',
       account,
       options: [],
+      hasLinks: true,
       ...place,
       link: (folder) => ({
         title: `link the build to the project ${found}`,
@@ -83,7 +84,11 @@ export function vercelPlace(project: Project, { stage, extra = [] }: PlaceOption
           cwd: project.cwd,
           env,
         },
-        read: readInspection,
+        // Without a team, the CLI looks in another place than the one that it links to.
+        read: (answer) => {
+          const state = readInspection(answer)
+          return state === 'new' && account === undefined ? undefined : state
+        },
       },
     }
   }

@@ -194,7 +194,8 @@ async function examine(project: Project): Promise<Finding[]> {
     ...findings,
     {
       level: 'warning',
-      message: 'not linked to a Vercel project: run npx vercel link, or vercel deploy creates a new one',
+      message:
+        'not linked to a Vercel project: run npx vercel link, or set VERCEL_ORG_ID and VERCEL_PROJECT_ID',
     },
   ]
 }

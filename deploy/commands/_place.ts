@@ -1,0 +1,88 @@
+/** What `mayfly deploy` says and asks before it changes a place, and what it refuses to replace. */
+import { createInterface } from 'node:readline/promises'
+import type { Place } from '../contract/place.ts'
+import type { DeployStep } from '../contract/target.ts'
+import { ask, type DeployTool } from '../targets/deploy-tool.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
+import { terminal } from '../terminal/terminal.ts'
+
+export interface Consent {
+  /** `--yes`: do not ask. */
+  readonly isAsked: boolean
+  readonly isPreview: boolean
+  readonly withinMs: number
+}
+
+/**
+ * Looks up what is at the place, says in one line what the deployment will change, and asks on a terminal. Resolves with a step that creates
+ * the place, if one is needed. Throws `CliError` if the user says no, and without a terminal for a place that may be another project's.
+ */
+export async function settlePlace(
+  place: Place,
+  tool: DeployTool,
+  { isAsked, isPreview, withinMs }: Consent,
+): Promise<DeployStep | undefined> {
+  for (const line of place.warnings ?? []) terminal.warn(line)
+  const state = await stateOf(place, tool, withinMs)
+  const what = describePlace(place, isPreview)
+  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true
+  if (!isTerminal || !isAsked) refuseDoubtful(place, state, isAsked)
+  terminal.note(`${what}: ${EFFECTS[state ?? 'unknown']}`)
+  if (isTerminal && isAsked) await confirm(`mayfly: ${what}. Go on? (y/N): `)
+  return state === 'new' ? place.create : undefined
+}
+
+const EFFECTS = {
+  new: 'nothing is there yet',
+  exists: 'it exists, and gets a new version',
+  unknown: 'it was not looked up, and is replaced if it exists',
+}
+
+/** `deploys production: the Worker shop in acc, named by wrangler.toml`. */
+export function describePlace({ stage, kind, name, account, namedBy }: Place, isPreview: boolean): string {
+  const where = account === undefined ? '' : ` in ${account}`
+  const by = namedBy === undefined ? 'named after the package' : `named by ${namedBy}`
+  const what = isPreview ? 'a preview' : (stage ?? 'production')
+  return printable(`deploys ${what}: the ${kind} ${name}${where}, ${by}`)
+}
+
+/** Undefined if the platform does not tell. */
+async function stateOf(
+  { lookUp }: Place,
+  tool: DeployTool,
+  withinMs: number,
+): Promise<'new' | 'exists' | undefined> {
+  if (lookUp === undefined) return undefined
+  const answer = await ask(lookUp.step, tool, { withinMs })
+  return answer.isHung ? undefined : lookUp.read(answer)
+}
+
+/** Throws `CliError` for a place that only its name makes this project's, unless nothing is there. */
+function refuseDoubtful(
+  { namedBy, stage, kind, name, claim, create, hasLinks = false }: Place,
+  state: 'new' | 'exists' | undefined,
+  isAsked: boolean,
+): void {
+  if (namedBy !== undefined) return
+  const shown = printable(`${kind} ${name}`)
+  if (state === 'new') {
+    if (!isAsked || (create === undefined && !hasLinks)) return
+    throw new CliError(`there is no ${shown} yet: ${claim}, or pass --yes to create it`)
+  }
+  // `--yes` answers for production, which is named after the package. It does not for what another project may use.
+  if (!isAsked && stage === undefined && !hasLinks) return
+  const found = state === 'exists' ? 'exists already' : 'may exist already'
+  const others = stage === undefined && !hasLinks ? ', or pass --yes' : ''
+  throw new CliError(`the ${shown} ${found}, and may be another project's: if it is yours, ${claim}${others}`)
+}
+
+async function confirm(question: string): Promise<void> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const answer = await lines.question(question)
+    if (/^\s*y(?:es)?\s*$/i.test(answer)) return
+  } finally {
+    lines.close()
+  }
+  throw new CliError('nothing was deployed')
+}

@@ -1,0 +1,97 @@
+/** What a platform's tool prints: shown without the secrets that it was given, and searched for an error that its exit code does not tell. */
+import { Buffer } from 'node:buffer'
+import { base64Of } from '../build/secret-search.ts'
+
+const HIDDEN = '[secret]'
+
+/** Shorter values, such as a port, would make the output unreadable. */
+const MIN_CHARACTERS = 4
+/** Shorter lines of a key, and shorter parts of its base64, are also in other output. */
+const MIN_PART_CHARACTERS = 6
+
+export interface Redactor {
+  /** The text that may be shown now. Holds back an end that may be the beginning of a secret. */
+  push(text: string): string
+  /** The text that was held back. */
+  end(): string
+}
+
+/** Replaces the values: plain, escaped for JSON, percent-encoded, in base64 and in hex, and each line of a longer one. */
+export function createRedactor(values: readonly string[]): Redactor {
+  const forms = [...new Set(values.flatMap(formsOf))].sort((a, b) => b.length - a.length)
+  if (forms.length === 0) return { push: (text) => text, end: () => '' }
+  const pattern = new RegExp(forms.map(literal).join('|'), 'g')
+  let held = ''
+  return {
+    push: (text) => {
+      const clean = (held + text).replaceAll(pattern, HIDDEN)
+      const kept = openEnd(clean, forms)
+      held = clean.slice(clean.length - kept)
+      return clean.slice(0, clean.length - kept)
+    },
+    end: () => {
+      const rest = held
+      held = ''
+      // The beginning of a secret is one, too, if it is more than chance.
+      return rest.length >= MIN_PART_CHARACTERS ? HIDDEN : rest
+    },
+  }
+}
+
+/** The same for one whole text. */
+export function redact(text: string, values: readonly string[]): string {
+  const redactor = createRedactor(values)
+  return redactor.push(text) + redactor.end()
+}
+
+function formsOf(value: string): string[] {
+  const text = value.trim()
+  if (text.length < MIN_CHARACTERS) return []
+  const lines = /[\r\n]/.test(text) ? text.split(/\s*[\r\n]+\s*/) : []
+  const bytes = Buffer.from(text)
+  const encoded = [
+    ...[bytes.toString('base64'), bytes.toString('base64url')],
+    ...[...base64Of(text), ...lines.flatMap(base64Of)].flatMap((one) => [
+      one,
+      one.replaceAll('+', '-').replaceAll('/', '_'),
+    ]),
+    ...lines,
+  ].filter(({ length }) => length >= MIN_PART_CHARACTERS)
+  const escaped = JSON.stringify(text).slice(1, -1)
+  const percent = encodeURIComponent(text)
+  const hex = bytes.toString('hex')
+  return [
+    ...[text, text.replaceAll('\n', '\r\n'), escaped, JSON.stringify(escaped).slice(1, -1)],
+    ...[percent, percent.replaceAll('%20', '+'), percent.replaceAll(/%../g, (one) => one.toLowerCase())],
+    ...[hex, hex.toUpperCase()],
+    ...encoded,
+  ]
+}
+
+/** The length of the longest end of `text` that begins one of the forms. */
+function openEnd(text: string, forms: readonly string[]): number {
+  const longest = forms[0]?.length ?? 0
+  for (let length = Math.min(longest - 1, text.length); length > 0; length--) {
+    const end = text.slice(text.length - length)
+    if (forms.some((form) => form.length > length && form.startsWith(end))) return length
+  }
+  return 0
+}
+
+/** Colours and links: CSI and OSC of ECMA-48. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
+const STEERING = /\u001b(?:\[[\d;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g
+
+/** `✘ [ERROR] …`, `Error: …`, `error: …`: what the tools print before they give up. A word within a sentence does not count. */
+const ERROR = /^[^\p{L}\d\n]{0,8}(?:\[error\]|(?:\w+)?error(?:\s\[?[\w-]+\]?)?:)\s*\S/iu
+
+/** The first line that is an error. Undefined if there is none. */
+export function errorIn(output: string): string | undefined {
+  const lines = output.replaceAll(STEERING, '').split('\n')
+  return lines.map((line) => line.trim()).find((line) => ERROR.test(line))
+}
+
+/** `RegExp.escape`, which Node 20 does not have. */
+function literal(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}

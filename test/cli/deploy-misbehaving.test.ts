@@ -1,0 +1,201 @@
+/** Tools of platforms that hang, print secrets, or end as if nothing had happened. Each target is deployed with a stand-in of its tool. */
+import { Buffer } from 'node:buffer'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createRedactor, errorIn, redact } from '../../deploy/targets/tool-output.ts'
+import { areAlive, MayflyProcess, type Output, Project, stopAll } from './_dev-process.ts'
+
+afterAll(stopAll)
+
+const SECRET = 'q7"x\\f7 c2+a9/é-hidden'
+const REF = 'abcdefghijklmnopqrst'
+
+/** The tool that each target runs last, and the variables that name its place. */
+const TOOLS: readonly (readonly [target: string, tool: string, env: Record<string, string>])[] = [
+  ['cloudflare', 'wrangler', {}],
+  ['vercel', 'vercel', { VERCEL_ORG_ID: 'o', VERCEL_PROJECT_ID: 'p' }],
+  ['netlify', 'netlify-cli', { NETLIFY_SITE_ID: '3f0e9e8a-1c1b-4a5e-9a56-0c1b7d9f2a10' }],
+  ['supabase', 'supabase', { SUPABASE_PROJECT_ID: REF }],
+  ['deno', 'deno', { DENO_DEPLOY_APP: 'shop', DENO_DEPLOY_ORG: 'acme' }],
+  ['lambda', 'sam', {}],
+]
+
+/** Does its other work, and `act` where it uploads. */
+function writeTool(project: Project, tool: string, act: string): void {
+  const isProgram = tool === 'sam'
+  const path = isProgram ? 'bin/sam' : `node_modules/${tool}/cli.cjs`
+  mkdirSync(join(project.folder, dirname(path)), { recursive: true })
+  const bin = tool === 'netlify-cli' ? { netlify: 'cli.cjs' } : 'cli.cjs'
+  if (!isProgram) project.write(`node_modules/${tool}/package.json`, JSON.stringify({ name: tool, bin }))
+  project.write(
+    path,
+    `#!${process.execPath}
+const { writeFileSync, readFileSync } = require('node:fs')
+const { spawn } = require('node:child_process')
+const args = process.argv.slice(2)
+if (args.includes('--dry-run')) {
+  writeFileSync(args[args.indexOf('--outdir') + 1] + '/server.js', 'export default { fetch: () => new Response("hello") }')
+  process.exit(0)
+}
+if (args[0] === 'check') process.exit(1)
+if (process.env.HANGS_AT_LOGIN && args.some((arg) => /whoami|getCurrentUser|projects/.test(arg))) setInterval(() => {}, 1000)
+else if (!args.includes('deploy') || args.includes('whoami') || args.includes('env')) {
+  if (args.includes('getSite')) console.log('{ "id": "s", "account_slug": "a" }')
+  process.exit(0)
+} else { ${act} }
+`,
+  )
+  chmodSync(join(project.folder, path), 0o755)
+  if (isProgram) {
+    project.write(
+      'bin/aws',
+      `#!/bin/sh\n[ -z "$HANGS_AT_LOGIN" ] || exec sleep 60\ncat >/dev/null 2>&1 </dev/null\n`,
+    )
+    chmodSync(join(project.folder, 'bin/aws'), 0o755)
+  }
+}
+
+function deploy(
+  project: Project,
+  [target, tool, named]: (typeof TOOLS)[number],
+  act: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): MayflyProcess {
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  writeTool(project, tool, act)
+  const all = ['deploy', '--target', target, '--yes', '--no-check', '--secret', 'API_KEY', ...args]
+  const path = `${join(project.folder, 'bin')}:${process.env.PATH}`
+  const tokens = Object.fromEntries(
+    ['CLOUDFLARE_API_TOKEN', 'VERCEL_TOKEN', 'NETLIFY_AUTH_TOKEN', 'SUPABASE_ACCESS_TOKEN'].map((name) => [
+      name,
+      '',
+    ]),
+  )
+  const more = { ...tokens, DENO_DEPLOY_TOKEN: '', AWS_ACCESS_KEY_ID: '', API_KEY: SECRET, PATH: path }
+  return new MayflyProcess(all, project.folder, undefined, { ...more, ...named, ...env })
+}
+
+/** What every run promises. */
+function expectClean({ stdout, stderr }: Output): void {
+  for (const text of [stdout, stderr]) {
+    expect(text).not.toContain(SECRET)
+    if (text !== '') expect(text.at(-1)).toBe('\n')
+  }
+}
+
+describe.each(TOOLS)('%s', { timeout: 180_000 }, (target, tool, named) => {
+  const row = [target, tool, named] as const
+
+  test('a tool that prints the secret in each form → none is shown', async () => {
+    await using project = new Project()
+    const act = `
+const value = ${JSON.stringify(SECRET)}
+const b = Buffer.from(value)
+const forms = [value, JSON.stringify({ value }), encodeURIComponent(value), b.toString('base64'), b.toString('base64url'), b.toString('hex'), Buffer.from('user:' + value).toString('base64')]
+for (const [at, form] of forms.entries()) (at % 2 ? console.error : console.log)('told', at, form)
+process.stdout.write('in two ' + value.slice(0, 9))
+setTimeout(() => { process.stdout.write(value.slice(9) + ' parts'); process.exitCode = 3 }, 50)`
+
+    const output = await deploy(project, row, act).exited
+
+    expectClean(output)
+    const { code, stdout, stderr } = output
+    expect(code, stderr).toBe(3)
+    const all = stdout + stderr
+    expect(all.match(/told \d/g)).toHaveLength(7)
+    const bytes = Buffer.from(SECRET)
+    for (const form of ['base64', 'base64url', 'hex'] as const)
+      expect(all).not.toContain(bytes.toString(form))
+    expect(all).not.toContain(encodeURIComponent(SECRET))
+    // The other stream may come between.
+    expect(all).toMatch(/in two [\s\S]*\[secret\] parts\n/)
+  })
+
+  test('a tool that prints an error and ends with 0 → not deployed, exit code 1', async () => {
+    await using project = new Project()
+    const act = `console.error('\\x1b[31m✘ \\x1b[41;97m[ERROR]\\x1b[0m it did not work, ' + ${JSON.stringify(SECRET)})
+console.log('https://shop.example { "url": "https://shop.example" } https://shop.acme.deno.net')`
+
+    const output = await deploy(project, row, act).exited
+
+    expectClean(output)
+    expect(output.code, output.stderr).toBe(1)
+    expect(output.stdout).toBe('')
+    expect(output.stderr).toMatch(
+      /^mayfly: upload [^\n]+ ended with exit code 0, but printed an error, so it is not known to be deployed: ✘ \[ERROR\] it did not work/m,
+    )
+  })
+
+  test('a tool that hangs → stopped after --timeout, with all that it started', async () => {
+    await using project = new Project()
+    const act = `process.on('SIGTERM', () => process.exit(0))
+const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' })
+process.stdout.write('pids ' + process.pid + ' ' + child.pid)
+setInterval(() => {}, 1000)`
+
+    const output = await deploy(project, row, act, ['--timeout', '4000']).exited
+
+    expectClean(output)
+    expect(output.code, output.stderr).toBe(1)
+    expect(output.stderr).toMatch(/^mayfly: upload [^\n]+ did not end within 4 s and was stopped: [^\n]+\n/m)
+    const pids = /pids (\d+) (\d+)/
+      .exec(output.stderr + output.stdout)!
+      .slice(1)
+      .map(Number)
+    expect(areAlive(pids)).toBe(false)
+  })
+
+  test('a login that hangs is not “not logged in”', async () => {
+    await using project = new Project()
+    const running = deploy(project, row, 'process.exit(0)', ['--timeout', '1500'], { HANGS_AT_LOGIN: '1' })
+
+    const output = await running.exited
+
+    expectClean(output)
+    expect(output.code, output.stderr).toBe(1)
+    expect(output.stderr).toMatch(
+      /^mayfly: \w+ did not answer within 1.5 s whether you are logged in: [^\n]+\n/m,
+    )
+    expect(output.stderr).not.toContain('you are not logged in')
+  })
+})
+
+describe('redacting', () => {
+  test.each([1, 2, 3, 5, 7, 1000])('in pieces of %i characters, the text is the same', (size) => {
+    const text = `a ${SECRET} b ${JSON.stringify(SECRET)} c ${encodeURIComponent(SECRET)} q7"x d`
+    const redactor = createRedactor([SECRET])
+    let shown = ''
+    for (let at = 0; at < text.length; at += size) shown += redactor.push(text.slice(at, at + size))
+    shown += redactor.end()
+    expect(shown).toBe('a [secret] b "[secret]" c [secret] q7"x d')
+  })
+
+  test('each line of a key, and its base64 wherever it begins', () => {
+    const key = '-----BEGIN KEY-----\nMIIBabcdefgh\n-----END KEY-----'
+    expect(redact('│ MIIBabcdefgh │', [key])).toBe('│ [secret] │')
+    for (const before of ['', 'a', 'ab', 'abc'])
+      expect(redact(Buffer.from(`${before}${key}`).toString('base64'), [key])).not.toMatch(/[\w+/]{12}/)
+  })
+
+  test('a value of a few characters would make the output unreadable, and stays', () => {
+    expect(redact('1 of 1', ['1', ''])).toBe('1 of 1')
+  })
+})
+
+test.each([
+  ['✘ [ERROR] no', true],
+  ['Error: no', true],
+  ['error: no', true],
+  ['\u001b[31mError:\u001b[39m no', true],
+  [' ›   Error: no', true],
+  ['TypeError: no', true],
+  ['An error occurred (ValidationError) when', false],
+  ['0 errors', false],
+  ['Errors: 0', false],
+  ['uploaded error.html', false],
+  ['Error', false],
+])('%j is an error: %j', (line, expected) => {
+  expect(errorIn(`before\n${line}\nafter`) !== undefined).toBe(expected)
+})
