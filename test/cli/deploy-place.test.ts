@@ -146,7 +146,7 @@ describe.each(PLATFORMS)('%s, without a terminal', { timeout: 180_000 }, (platfo
   test('a stage that does not exist is created with --yes', async () => {
     await using project = arrange(platform, 'new')
     const { stderr } = await deploy(project, platform, '--stage', 'staging', '--yes', ...teamOf(platform))
-    expect(stderr).toMatch(/^mayfly: deploys staging: the \w+ shop-staging, [^\n]*: nothing is there yet$/m)
+    expect(stderr).toMatch(/^mayfly: deploys staging: the \w+ shop-staging[^\n]*: nothing is there yet$/m)
     expect(changes(project).join('\n')).toContain('shop-staging')
   })
 })

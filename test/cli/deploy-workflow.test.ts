@@ -39,9 +39,9 @@ it('lambda: no key is kept, and GitHub’s own token is for that job alone', () 
 
 it('lambda: the workflow hands over the bucket and the boundary of its role', () => {
   const text = workflowOf('lambda')!
-  expect(text).toMatch(/ --check -- \$AWS_DEPLOY_OPTIONS\n/)
+  expect(text).toMatch(/ --check --check-bearer-env API_TOKEN -- \$AWS_DEPLOY_OPTIONS\n/)
   expect(text).toContain(`          AWS_DEPLOY_OPTIONS: \${{ vars.AWS_DEPLOY_OPTIONS }}\n`)
-  expect(workflowOf('vercel')).toMatch(/ --check\n/)
+  expect(workflowOf('vercel')).toMatch(/ --check --check-bearer-env API_TOKEN\n/)
 })
 
 it('a server for machines of one’s own has none', () => {

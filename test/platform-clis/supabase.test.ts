@@ -168,8 +168,8 @@ it('--stage: the project that package.json names gets the function, its secrets 
   for (const { path } of posted) expect(path).toContain(ref)
   const secrets = posted.find(({ path }) => path.endsWith('/secrets'))
   expect(JSON.parse(secrets!.body.toString())).toEqual([
-    { name: 'MAYFLY_SECRET', value: SECRET },
-    { name: 'MAYFLY_STAGE', value: 'staging' },
+    { name: 'SHOP_MAYFLY_SECRET', value: SECRET },
+    { name: 'SHOP_MAYFLY_STAGE', value: 'staging' },
   ])
   for (const { path } of api.received) expect(path).not.toContain(REF)
 })
