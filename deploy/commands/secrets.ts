@@ -89,7 +89,7 @@ async function work({ project, target, targetName }: ProjectTarget, asked: Asked
       `${target.title} runs on your own machine: its variables are those of the process and of .env`,
     )
   // Before anything is asked of the platform.
-  const values = action === 'set' ? readSecrets(project, names) : new Map<string, string>()
+  const values = action === 'set' ? readSecrets(project, names, stage) : new Map<string, string>()
   const store = target.secretStore(project, { stage, extra, folder })
   const place = target.place(project, { stage, extra })
   const whoami = [...store.tool.whoami, ...(store.loginOptions ?? [])]
@@ -106,7 +106,7 @@ async function work({ project, target, targetName }: ProjectTarget, asked: Asked
   if (action === 'list') return showList(stored ?? [], { place, targetName, isJson })
   const steps =
     action === 'set' ? store.set(values, told ?? '') : store.remove(present(names, stored, place), told ?? '')
-  const code = await runAll(steps, tool)
+  const code = await runAll(steps, tool, [...values.values()])
   if (code !== 0) return code
   const done = action === 'set' ? 'stored' : 'removed'
   process.stdout.write(
@@ -139,10 +139,14 @@ function present(
 }
 
 /** The exit code of the first that fails, which it reports. */
-async function runAll(steps: readonly DeployStep[], tool: DeployTool): Promise<number> {
+async function runAll(
+  steps: readonly DeployStep[],
+  tool: DeployTool,
+  hidden: readonly string[] = [],
+): Promise<number> {
   for (const step of steps) {
     terminal.note(step.title)
-    const { code } = await runStep(step, tool)
+    const { code } = await runStep(step, tool, { hidden })
     if (code === 0) continue
     terminal.warn(`${step.title} failed with exit code ${code}: see the output above`)
     return code
