@@ -66,22 +66,6 @@ export async function requireLogin(
   tool: DeployTool,
   { tool: { name, login, whoami, token } }: Pick<Deployment, 'tool'>,
   cwd: string,
-<<<<<<< HEAD
-): Promise<boolean> {
-  if (process.env[token]) return true
-  const signal = AbortSignal.timeout(LOGIN_TIMEOUT_MS)
-  const { command, args, windowsVerbatimArguments } = toStart(tool, whoami)
-  const child = spawn(command, args, {
-    windowsVerbatimArguments,
-    cwd,
-    env: environment(),
-    stdio: 'ignore',
-    signal,
-    // A tool that waits for its platform may ignore SIGTERM.
-    killSignal: 'SIGKILL',
-  })
-  return (await codeOf(child, 'exit')) === 0
-=======
   limitMs: number = LOGIN_TIMEOUT_MS,
 ): Promise<void> {
   if (process.env[token]) return
@@ -92,7 +76,6 @@ export async function requireLogin(
       `${name} did not answer within ${seconds(withinMs)} whether you are logged in: run ${name} ${whoami.join(' ')} to see what it waits for, or set ${token}`,
     )
   if (code !== 0) throw new CliError(`you are not logged in to ${name}: run ${login}, or set ${token}`)
->>>>>>> aab4b584 (deploy: Stages, known places, a health check, and tools that misbehave)
 }
 
 interface Asked extends LookedUp {
@@ -111,11 +94,13 @@ export async function ask(
   tool: DeployTool,
   { withinMs = LOGIN_TIMEOUT_MS }: AskOptions = {},
 ): Promise<Asked> {
-  const child = spawn(command ?? tool, args, {
+  const { windowsVerbatimArguments, ...started } = toStart(command ?? tool, args)
+  const child = spawn(started.command, started.args, {
+    windowsVerbatimArguments,
     cwd,
     env: { ...environment(), ...env },
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    detached: true,
+    detached: hasGroups(),
   })
   // A tool that ends without reading its stdin prints the reason.
   child.stdin?.on('error', () => {})
@@ -125,7 +110,7 @@ export async function ask(
     child[stream]?.setEncoding('utf8').on('data', (text: string) => {
       texts[stream] = (texts[stream] + text).slice(-MAX_TOLD_CHARACTERS)
     })
-  const kill = (): void => void endGroup(child, 'SIGKILL')
+  const kill = (): void => void (endGroup(child, 'SIGKILL') || child.kill('SIGKILL'))
   const forget = atExit(kill)
   let isHung = false
   const timer = setTimeout(() => {
@@ -167,26 +152,11 @@ export interface Ran {
  * Runs it in the foreground and resolves with its exit code. Its output goes to stderr. A signal ends the tool, and then this process.
  * Throws `CliError` if the program does not exist.
  */
-<<<<<<< HEAD
-export async function runStep(
-  given: DeployStep,
-  tool: DeployTool,
-  { stdout = 2 }: RunOptions = {},
-): Promise<Ran> {
+export async function runStep(given: DeployStep, tool: DeployTool, options: RunOptions = {}): Promise<Ran> {
   const { stdinFrom, ...step } = process.platform === 'win32' ? withoutDevStdin(given) : given
   if (stdinFrom !== undefined) {
-    const stdin = stdinFrom.make(await lookUp(stdinFrom.lookUp, tool))
-    return runStep({ ...step, stdin }, tool, { stdout })
-=======
-export async function runStep(step: DeployStep, tool: DeployTool, options: RunOptions = {}): Promise<Ran> {
-  const { secretFile, tells, stdinFrom } = step
-  if (stdinFrom !== undefined) {
-    const { stdinFrom: _made, ...made } = {
-      ...step,
-      stdin: stdinFrom.make(await lookUp(stdinFrom.lookUp, tool, options.hidden)),
-    }
-    return runStep(made, tool, options)
->>>>>>> aab4b584 (deploy: Stages, known places, a health check, and tools that misbehave)
+    const stdin = stdinFrom.make(await lookUp(stdinFrom.lookUp, tool, options.hidden))
+    return runStep({ ...step, stdin }, tool, options)
   }
   const { secretFile, tells } = step
   const isFileTold = typeof tells === 'object'
@@ -220,47 +190,30 @@ async function run(
 ): Promise<Ran> {
   const command = other ?? tool
   const env = { ...environment(), ...step.env }
-<<<<<<< HEAD
-  const stdout = tells === 'stdout' ? 'pipe' : output
   const { windowsVerbatimArguments, ...started } = toStart(command, args)
   const isPiped = stdin !== undefined && process.platform !== 'win32'
-  const child: ChildProcess = !isPiped
-    ? spawn(started.command, started.args, {
-        windowsVerbatimArguments,
-        cwd,
-        env,
-        stdio: [stdin === undefined ? 'inherit' : 'pipe', stdout, 'inherit'],
-      })
-    : spawn('sh', ['-c', THROUGH_PIPE, command, ...args], {
-        cwd,
-        env,
-        stdio: ['pipe', stdout, 'inherit', 'pipe'],
-      })
-  const ending = endWith(child)
-  let told = ''
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    told += text
-    terminal.pass(text)
-  })
-=======
   const isOwnOutput = stdout === 1
   const output = isOwnOutput ? ([1, 'inherit'] as const) : (['pipe', 'pipe'] as const)
   // A question that nobody can answer would wait forever.
   const input = process.stdin.isTTY || isOwnOutput ? 'inherit' : 'ignore'
   // A group of its own ends with everything that it started; on a terminal it would not get Ctrl-C and could not ask.
-  const detached = input === 'ignore'
-  const child: ChildProcess =
-    stdin === undefined
-      ? spawn(command, args, { cwd, env, detached, stdio: [input, ...output] })
-      : spawn('sh', ['-c', THROUGH_PIPE, command, ...args], {
-          cwd,
-          env,
-          detached,
-          stdio: ['pipe', ...output, 'pipe'],
-        })
+  const detached = input === 'ignore' && hasGroups()
+  const child: ChildProcess = !isPiped
+    ? spawn(started.command, started.args, {
+        windowsVerbatimArguments,
+        cwd,
+        env,
+        detached,
+        stdio: [stdin === undefined ? input : 'pipe', ...output],
+      })
+    : spawn('sh', ['-c', THROUGH_PIPE, command, ...args], {
+        cwd,
+        env,
+        detached,
+        stdio: ['pipe', ...output, 'pipe'],
+      })
   const ending = endWith(child, detached)
   const printed = isOwnOutput ? undefined : showOutput(child, hidden)
->>>>>>> aab4b584 (deploy: Stages, known places, a health check, and tools that misbehave)
   // A tool that ends without reading its stdin prints the reason.
   child.stdin?.on('error', () => {})
   child.stdin?.end(stdin)
@@ -324,30 +277,10 @@ export async function lookUp(
   tool: DeployTool,
   hidden: readonly string[] = [],
 ): Promise<string | undefined> {
-<<<<<<< HEAD
-  const { windowsVerbatimArguments, ...started } = toStart(command ?? tool, args)
-  const child = spawn(started.command, started.args, {
-    windowsVerbatimArguments,
-    cwd,
-    env: { ...environment(), ...env },
-    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'inherit'],
-    signal: AbortSignal.timeout(LOGIN_TIMEOUT_MS),
-    killSignal: 'SIGKILL',
-  })
-  // A tool that ends without reading its stdin prints the reason.
-  child.stdin?.on('error', () => {})
-  child.stdin?.end(stdin)
-  let found = ''
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    found += text
-  })
-  return (await codeOf(child, 'close')) === 0 ? found.trim() : undefined
-=======
   const { code, stdout, stderr } = await ask(step, tool)
   const shown = redact(stderr, hidden)
   terminal.pass(shown === '' || shown.endsWith('\n') ? shown : `${shown}\n`)
   return code === 0 ? stdout.trim() : undefined
->>>>>>> aab4b584 (deploy: Stages, known places, a health check, and tools that misbehave)
 }
 
 interface Ending {
@@ -404,6 +337,9 @@ function endWith(child: ChildProcess, isGroup: boolean): Ending {
     },
   }
 }
+
+/** Windows has none. */
+const hasGroups = (): boolean => process.platform !== 'win32'
 
 /** Signals a tool and everything that it started. False if there is no such group. */
 function endGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { findProgram } from '../../deploy/project/project-tool.ts'
 import { toStart } from '../../deploy/run/program.ts'
-import { isLoggedIn, lookUp, runStep } from '../../deploy/targets/deploy-tool.ts'
+import { lookUp, requireLogin, runStep } from '../../deploy/targets/deploy-tool.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -109,11 +109,11 @@ fs.writeFileSync(${JSON.stringify(seen)}, JSON.stringify({ path, text: fs.readFi
     const echo = "process.stdin.on('data', (text) => process.stdout.write(text + process.argv.at(-1)))"
     const tool = writeScript(folder, echo)
     const step = { title: '', args: ['said'], cwd: folder, stdin: 'hidden', tells: 'stdout' as const }
-    expect(await runStep(step, tool)).toEqual({ code: 0, told: 'hiddensaid' })
+    expect(await runStep(step, tool)).toMatchObject({ code: 0, told: 'hiddensaid' })
     const printing = writeScript(folder, "console.log('found ' + process.argv[2])")
     expect(await lookUp({ title: '', args: ['it'], cwd: folder }, printing)).toBe('found it')
     const deployment = { tool: { whoami: ['x'], token: 'NO_SUCH_TOKEN' }, steps: [] }
-    expect(await isLoggedIn(printing, deployment as never, folder)).toBe(true)
+    await requireLogin(printing, deployment as never, folder)
   })
 
   test('a program is found by PATHEXT, in its order, and nothing else of its name', () => {
