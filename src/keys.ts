@@ -6,6 +6,7 @@ export {
   type CreatedKey,
   createKeyAdmin,
   type KeyAdmin,
+  type KeyAdminOptions,
   type KeyInfo,
   type KeyListOptions,
   type NewKeyOptions,

@@ -4,12 +4,15 @@ import type { CompiledTool } from './definition/compiled-tool.ts'
 import { present } from './definition/present.ts'
 import { tokenAuthOf } from './http/known-callers.ts'
 
-export function describeDeployment(config: MCPServerConfig, env: unknown): DeploymentInfo {
-  const { auth, bus, subscriptions, http, rendezvous, secret, tasks, legacy = 'explain' } = config
+export function describeDeployment(
+  config: MCPServerConfig & { readonly id: string },
+  env: unknown,
+): DeploymentInfo {
+  const { id, auth, bus, subscriptions, http, rendezvous, secret, tasks, legacy = 'explain' } = config
   const tokenAuth = env === undefined ? undefined : tokenAuthOf(config)
-  const authFault = tokenAuth?.faultIn?.(env)
+  const authFault = tokenAuth?.faultIn?.(env, id)
   return {
-    ...(tokenAuth?.keyStore !== undefined && { keyStore: () => tokenAuth.keyStore!(env) }),
+    ...(tokenAuth?.keyStore !== undefined && { keyStore: () => tokenAuth.keyStore!(env, id) }),
     ...(authFault !== undefined && { authFault }),
     hasBus: bus !== undefined && bus !== false,
     hasSubscriptions: subscriptions !== undefined,

@@ -2,11 +2,14 @@
  * API keys in a file, for servers on one machine. A line for each key and for each revocation, which are only ever added, each in one write:
  * a process that was paused in the middle of a change cannot undo what others have written since. Last uses are in a file of their own.
  */
-import { mkdir, open, readFile, stat } from 'node:fs/promises'
+import { type BigIntStats, readFileSync, statSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { memberOf, textOf } from '../../src/definition/error-text.ts'
 import { isObject } from '../../src/definition/is-object.ts'
-import { type KeyStore, type StoredKey, toRecord, toStoredKey } from '../../src/keys/store.ts'
+import { type KeyStore, type StoredKey, sameId, toRecord, toStoredKey } from '../../src/keys/store.ts'
+import { createFolder, openToAppend } from './file-owner.ts'
 import { createUseFile } from './key-use-file.ts'
 
 type Revocation = { readonly id: string; readonly revokedAt: number }
@@ -15,7 +18,11 @@ interface Content {
   readonly keys: ReadonlyMap<string, StoredKey>
   /** What a new line begins with. */
   readonly separator: string
+  /** Which keys have one id. */
+  readonly fault: string | undefined
 }
+
+const NO_FILE: Content = { keys: new Map(), separator: '', fault: undefined }
 
 /** At the end of a line that was not written completely, because the disk was full or the machine stopped. */
 const CUT = '#cut'
@@ -29,7 +36,7 @@ const CUT_REVOCATION = /^\{"id":"([0-9A-Za-z]{12})","revokedAt"/
 /**
  * Creates a store of API keys in a file with a line of JSON for each key, for `apiKeys` of `mayfly-mcp/keys`: for servers on one machine.
  * Several processes may use it at once, and see each change with their next read. Only its owner may read the file, which contains hashes
- * and no keys. A second file, `<path>.used`, has when keys were last used.
+ * and no keys; one that root creates belongs to the owner of its folder. Two keys with one id let no one in. A second file, `<path>.used`, has when keys were last used.
  *
  * ```ts
  * apiKeys({ store: fileKeyStore('keys.jsonl') })
@@ -46,8 +53,14 @@ export function fileKeyStore(path: string): KeyStore {
 
   const readContent = async (): Promise<Content> => {
     const version = await versionOf(file)
-    if (version === undefined) return { keys: new Map(), separator: '' }
+    if (version === undefined) return NO_FILE
     if (known?.version !== version) known = { version, ...parse(await readFile(file, 'utf8'), file) }
+    return known
+  }
+  const readContentSync = (): Content => {
+    const version = versionIn(statSync(file, { bigint: true, throwIfNoEntry: false }))
+    if (version === undefined) return NO_FILE
+    if (known?.version !== version) known = { version, ...parse(readFileSync(file, 'utf8'), file) }
     return known
   }
   const keyOf = async (id: string): Promise<StoredKey | undefined> => (await readContent()).keys.get(id)
@@ -63,9 +76,8 @@ export function fileKeyStore(path: string): KeyStore {
   return {
     async create(key) {
       toRecord(key)
-      await mkdir(dirname(file), { recursive: true })
+      await createFolder(dirname(file))
       if ((await keyOf(key.id)) !== undefined) return false
-      // Of two keys that were added at once with one id, the first one counts.
       return (await add(toStoredKey(key))).hash === key.hash
     },
     read: keyOf,
@@ -85,6 +97,13 @@ export function fileKeyStore(path: string): KeyStore {
     async use(id, lastUsedAt) {
       if ((await keyOf(id)) !== undefined) await uses.add(id, lastUsedAt)
     },
+    get fault() {
+      try {
+        return readContentSync().fault
+      } catch (error) {
+        return textOf(error)
+      }
+    },
   }
 }
 
@@ -95,18 +114,21 @@ function withUse(key: StoredKey, lastUsedAt: number | undefined): StoredKey {
 /** Undefined: there is no file. */
 async function versionOf(file: string): Promise<string | undefined> {
   try {
-    const { ino, mtimeNs, size } = await stat(file, { bigint: true })
-    return `${ino} ${mtimeNs} ${size}`
+    return versionIn(await stat(file, { bigint: true }))
   } catch (error) {
     if (memberOf(error, 'code') === 'ENOENT') return undefined
     throw error
   }
 }
 
+function versionIn(stats: BigIntStats | undefined): string | undefined {
+  return stats && `${stats.ino} ${stats.mtimeNs} ${stats.size}`
+}
+
 /** In one write, which the system does not mix with others. */
 async function append(file: string, text: string): Promise<void> {
   const bytes = Buffer.from(text)
-  const handle = await open(file, 'a', 0o600)
+  const handle = await openToAppend(file)
   try {
     const { bytesWritten } = await handle.write(bytes)
     if (bytesWritten < bytes.length) throw new Error(`${file} was not written completely: the disk is full.`)
@@ -120,14 +142,20 @@ async function append(file: string, text: string): Promise<void> {
 function parse(text: string, file: string): Content {
   const lines = text.split('\n')
   const keys = new Map<string, StoredKey>()
+  const faults = new Map<string, string>()
   const revoked = new Map<string, number>()
   const revoke = ({ id, revokedAt }: Revocation) => revoked.set(id, revoked.get(id) ?? revokedAt)
+  const addKey = (key: StoredKey): void => {
+    const other = keys.get(key.id)
+    if (other === undefined) keys.set(key.id, key)
+    else if (!isDeepStrictEqual(other, key)) faults.set(key.id, sameId(other, key))
+  }
   const addLine = (line: string, where: string): void => {
     if (line.trim() === '') return
     const entry = jsonIn(line)
     try {
       if (isRevocation(entry)) revoke(entry)
-      else addKey(keys, toStoredKey(entry))
+      else addKey(toStoredKey(entry))
     } catch (error) {
       throw new Error(`${where} is not an API key or a revocation: ${textOf(error)}`)
     }
@@ -142,15 +170,13 @@ function parse(text: string, file: string): Content {
     if (line.endsWith(CUT) || (isCut && index === lines.length - 1)) addCut(line)
     else addLine(line, `Line ${index + 1} of ${file}`)
   }
+  for (const id of faults.keys()) keys.delete(id)
   for (const [id, revokedAt] of revoked) {
     const key = keys.get(id)
     if (key !== undefined) keys.set(id, { ...key, revokedAt: key.revokedAt ?? revokedAt })
   }
-  return { keys, separator: isCut ? `${CUT}\n` : last === '' ? '' : '\n' }
-}
-
-function addKey(keys: Map<string, StoredKey>, key: StoredKey): void {
-  if (!keys.has(key.id)) keys.set(key.id, key)
+  const fault = faults.size === 0 ? undefined : `${file}: ${[...faults.values()].join(' ')}`
+  return { keys, fault, separator: isCut ? `${CUT}\n` : last === '' ? '' : '\n' }
 }
 
 function isRevocation(entry: unknown): entry is Revocation {

@@ -1,8 +1,9 @@
 /** When API keys were last used, in a file of its own: a line for each use, which are only ever added. It decides nothing about a key. */
 import { randomUUID } from 'node:crypto'
-import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { memberOf } from '../../src/definition/error-text.ts'
 import { USED_EVERY_MS } from '../../src/keys/uses.ts'
+import { keepOwner, openToAppend } from './file-owner.ts'
 
 export interface UseFile {
   /** By the ids of keys, in milliseconds since the epoch. */
@@ -26,7 +27,12 @@ export function createUseFile(file: string): UseFile {
       if (before !== undefined && lastUsedAt - before < USED_EVERY_MS) return
       // After a line that was not written completely.
       const separator = text === '' || text.endsWith('\n') ? '' : '\n'
-      await appendFile(file, `${separator}${toLine([id, Math.floor(lastUsedAt)])}`, { mode: 0o600 })
+      const handle = await openToAppend(file)
+      try {
+        await handle.appendFile(`${separator}${toLine([id, Math.floor(lastUsedAt)])}`)
+      } finally {
+        await handle.close()
+      }
       const shortened = [...known].map(toLine).join('')
       if (text.length > MAX_BYTES && shortened.length < text.length / 2) await shorten(file)
     },
@@ -38,7 +44,14 @@ async function shorten(file: string): Promise<void> {
   const aside = `${file}.${randomUUID()}`
   try {
     const uses = parse(await textIn(file))
-    await writeFile(aside, [...uses].map(toLine).join(''), { mode: 0o600, flag: 'wx' })
+    const before = await stat(file)
+    const handle = await open(aside, 'wx', before.mode & 0o777)
+    try {
+      await handle.writeFile([...uses].map(toLine).join(''))
+      await keepOwner(handle, before)
+    } finally {
+      await handle.close()
+    }
     await rename(aside, file)
   } catch (error) {
     await rm(aside, { force: true })

@@ -4,8 +4,11 @@ import { fileKeyStore } from '../../adapters/_node/key-file.ts'
 import { kvKeyStore } from '../../adapters/cloudflare-keys.ts'
 import { isA, textOf } from '../../src/definition/error-text.ts'
 import { toJsonLine } from '../../src/definition/json-line.ts'
+import { requireStage, stageOf } from '../../src/definition/stage.ts'
 import { createStoredKey } from '../../src/keys/admin.ts'
+import { type Audience, describeAudience, storeFor, toAudience } from '../../src/keys/audience.ts'
 import { idWithin } from '../../src/keys/key.ts'
+import type { KeyStore } from '../../src/keys/store.ts'
 import { askServer } from '../keys/local.ts'
 import { renderKeys } from '../keys/render.ts'
 import { type Asked, perform, type Told } from '../keys/request.ts'
@@ -28,8 +31,10 @@ mayfly keys revoke <id or name> [entry]
   --expires   after 12h, 90d, 8w or 1y, or on a day such as 2027-12-31; default never
   --owner     whose calls they are, ctx.auth.clientId; default the name
   --all       list revoked and expired keys, too
+  --stage     of which stage of the server; default MAYFLY_STAGE, or production without it
   --file      instead of the server's store, the file of a fileKeyStore
   --kv        instead of the server's store, the Cloudflare KV namespace with this binding, by the project's wrangler
+  --server    with --file and --kv: the id of the server; default, except for create, the keys of all
   --local     with --kv: the namespace of mayfly dev
   --json      print JSON
   --quiet     print only the result, warnings and errors
@@ -51,6 +56,8 @@ export async function keys(args: string[]): Promise<number> {
     all: { type: 'boolean' },
     file: { type: 'string' },
     kv: { type: 'string' },
+    server: { type: 'string' },
+    stage: { type: 'string' },
     local: { type: 'boolean' },
     json: { type: 'boolean' },
     quiet: { type: 'boolean' },
@@ -61,22 +68,29 @@ export async function keys(args: string[]): Promise<number> {
   const [action, rest] = parseAction(positionals, values)
   const given = action === 'list' ? undefined : rest[0]
   const entries = action === 'list' ? rest : rest.slice(1)
-  const place = parsePlace(values, entries)
+  const place = parsePlace(action, values, entries)
   if (action === 'list')
     return showList(await ask(place, { action, isAll: values.all === true }), values.json === true)
   if (action === 'revoke') return showRevoked(await revoke(place, given), values.json === true)
   return create(place, given, values)
 }
 
-type Values = { readonly [name in 'scopes' | 'expires' | 'owner' | 'file' | 'kv']?: string | undefined } & {
+type Values = {
+  readonly [name in 'scopes' | 'expires' | 'owner' | 'file' | 'kv' | 'server' | 'stage']?: string | undefined
+} & {
   readonly [name in 'all' | 'local' | 'json']?: boolean | undefined
 }
 
 /** Where the keys are. */
 type Place =
-  | { readonly file: string }
-  | { readonly kv: string; readonly where: 'remote' | 'local' }
-  | { readonly entry: string | undefined }
+  | ({ readonly file: string } & Chosen)
+  | ({ readonly kv: string; readonly where: 'remote' | 'local' } & Chosen)
+  | { readonly entry: string | undefined; readonly stage: string | undefined }
+
+/** Undefined: the keys of all servers in the store. */
+interface Chosen {
+  readonly audience: Audience | undefined
+}
 
 /** Throws `UsageError`. */
 function parseAction(
@@ -97,27 +111,59 @@ function parseAction(
 }
 
 /** Throws `UsageError`. */
-function parsePlace({ file, kv, local }: Values, entries: readonly string[]): Place {
+function parsePlace(
+  action: (typeof ACTIONS)[number],
+  { file, kv, local, server, stage }: Values,
+  entries: readonly string[],
+): Place {
   if (file !== undefined && kv !== undefined) throw new UsageError('pass --file or --kv, not both')
   if (local && kv === undefined) throw new UsageError('--local is only for --kv')
   if (file === '' || kv === '') throw new UsageError(`--${file === '' ? 'file' : 'kv'} is empty`)
-  if (file === undefined && kv === undefined) return { entry: oneEntry(entries) }
+  if (stage !== undefined) checkStage(stage)
+  if (file === undefined && kv === undefined) {
+    if (server !== undefined) throw new UsageError('--server is only for --file and --kv: the entry names it')
+    return { entry: oneEntry(entries), stage }
+  }
   if (entries.length > 0)
     throw new UsageError(
       `--${file === undefined ? 'kv' : 'file'} takes no entry: got ${printable(entries.join(', '))}`,
     )
-  return file === undefined ? { kv: kv!, where: local ? 'local' : 'remote' } : { file }
+  const option = file === undefined ? '--kv' : '--file'
+  if (server === '' || (server === undefined && action === 'create'))
+    throw new UsageError(`which server is the key for? pass its id: ${option} … --server <id>`)
+  if (server === undefined && stage !== undefined) throw new UsageError('--stage needs --server')
+  const audience = server === undefined ? undefined : toAudience(server, stage ?? stageHere())
+  return file === undefined ? { kv: kv!, where: local ? 'local' : 'remote', audience } : { file, audience }
+}
+
+/** Throws `UsageError`. */
+function checkStage(stage: string): void {
+  try {
+    requireStage(stage, '--stage')
+  } catch (error) {
+    throw new UsageError(printable(textOf(error)))
+  }
+}
+
+/** Throws `UsageError`. */
+function stageHere(): string | undefined {
+  try {
+    return stageOf(process.env)
+  } catch (error) {
+    throw new UsageError(printable(textOf(error)))
+  }
 }
 
 async function ask(place: Place, asked: Asked): Promise<Told> {
   const cwd = process.cwd()
-  if ('entry' in place) return askServer(readProject(cwd, place.entry), asked)
+  if ('entry' in place) return askServer(readProject(cwd, place.entry), asked, place.stage)
+  const part = (store: KeyStore) => (place.audience === undefined ? store : storeFor(store, place.audience))
   try {
-    if ('file' in place) return await perform(asked, fileKeyStore(place.file))
+    if ('file' in place) return await perform(asked, part(fileKeyStore(place.file)))
     refuseForeign(cwd)
     const namespace = wranglerNamespace({ cwd, entry: join(cwd, 'server.ts') }, place.kv, place.where)
     // A start of wrangler for each call, which takes seconds.
-    return await perform(asked, kvKeyStore(namespace, { timeoutMs: 30_000 }))
+    return await perform(asked, part(kvKeyStore(namespace, { timeoutMs: 30_000 })))
   } catch (error) {
     if (isA(error, CliError) || isSystemError(error)) throw error
     throw new CliError(printable(textOf(error)))
@@ -136,11 +182,13 @@ async function create(place: Place, name: string | undefined, values: Values): P
   const { key, ...stored } = await createStoredKey(options).catch((error: unknown) => {
     throw new UsageError(printable(textOf(error)))
   })
-  const { isCreated } = await ask(place, { action: 'create', stored })
+  const { isCreated, audience } = await ask(place, { action: 'create', stored })
   if (isCreated !== true) throw new CliError('the store did not take the key: try again')
   const { hash: _, ...info } = stored
-  process.stdout.write(values.json ? `${toJsonLine({ ...info, key })}\n` : `${key}\n`)
-  terminal.note(`made mk_${stored.id} for "${stored.name}": keep the key now, it is not shown again`)
+  process.stdout.write(values.json ? `${toJsonLine({ ...info, ...audience, key })}\n` : `${key}\n`)
+  terminal.note(
+    `made mk_${stored.id} for "${stored.name}"${audience && ` of ${printable(describeAudience(audience))}`}: keep the key now, it is not shown again`,
+  )
   return 0
 }
 

@@ -1,4 +1,5 @@
 /** API keys as text. Names come from other people: each value is escaped. */
+import { describeAudience } from '../../src/keys/audience.ts'
 import type { KeyInfo } from '../../src/keys.ts'
 import { printable } from '../terminal/cli-error.ts'
 import { colour } from '../terminal/console.ts'
@@ -14,8 +15,9 @@ export function renderKeys(keys: readonly KeyInfo[]): string {
     dayOf(key.createdAt) ?? '-',
     dayOf(key.expiresAt) ?? 'never',
     dayOf(key.lastUsedAt) ?? '-',
+    printable(describeAudience(key)) || 'no server: not accepted',
   ])
-  const header = ['key', 'name', 'status', 'scopes', 'created', 'expires', 'last used']
+  const header = ['key', 'name', 'status', 'scopes', 'created', 'expires', 'last used', 'for']
   const widths = header.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)))
   const toLine = (row: readonly string[]): string =>
     row

@@ -1,4 +1,5 @@
 /** What the command asks a store of API keys for, and how it is told. No key itself is part of either. */
+import type { Audience, AudienceStore } from '../../src/keys/audience.ts'
 import type { KeyInfo, KeyStore, StoredKey } from '../../src/keys.ts'
 
 export type Asked =
@@ -12,14 +13,20 @@ export interface Told {
   /** There are more than the listed ones. */
   readonly isCut?: boolean
   readonly isRevoked?: boolean
+  /** The server and stage that a new key is for. */
+  readonly audience?: Audience
 }
 
 /** Keys that are read for one list, and pages. */
 const MAX_KEYS = 10_000
 const MAX_PAGES = 1000
 
-export async function perform(asked: Asked, store: KeyStore): Promise<Told> {
-  if (asked.action === 'create') return { isCreated: await store.create(asked.stored) }
+/** @param store A new key is for its audience, which it then has to have. */
+export async function perform(asked: Asked, store: KeyStore | AudienceStore): Promise<Told> {
+  if (asked.action === 'create') {
+    const isCreated = await store.create(asked.stored)
+    return { isCreated, ...('audience' in store && { audience: store.audience }) }
+  }
   if (asked.action === 'revoke') return { isRevoked: await store.revoke(asked.id, Date.now()) }
   const keys = new Map<string, KeyInfo>()
   let after: string | undefined

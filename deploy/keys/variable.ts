@@ -1,15 +1,17 @@
 /** API keys in a variable: the command writes it into the project's `.env`, from where a deployment takes it. */
-import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isDeepStrictEqual, parseEnv } from 'node:util'
+import { storeFor } from '../../src/keys/audience.ts'
 import { environmentKeyStore, type StoredKey } from '../../src/keys.ts'
 import type { Project } from '../contract/target.ts'
 import { readEnvFile } from '../project/env-file.ts'
 import { projectFolders } from '../project/project.ts'
 import { toEnvFile } from '../project/secrets.ts'
-import { replaceFile } from '../project/written-file.ts'
+import { replaceFile, writeNewFile } from '../project/written-file.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
+import type { HostAnswer } from './host.ts'
 import { type Asked, perform, type Told } from './request.ts'
 
 /** The files that the local commands read, the first one with the variable wins. */
@@ -19,20 +21,28 @@ const FILES = ['.dev.vars', '.env.local', '.env']
 const MAX_USUAL_BYTES = 3500
 
 /** Throws `CliError`. */
-export async function askVariable(project: Project, variable: string, asked: Asked): Promise<Told> {
+export async function askVariable(
+  project: Project,
+  { name: variable, audience }: NonNullable<HostAnswer['variable']>,
+  asked: Asked,
+): Promise<Told> {
   const { path, value } = findValue(project, variable)
   const store = environmentKeyStore({ [variable]: value })
   if (value !== '' && store.fault !== undefined) throw new CliError(printable(store.fault))
-  if (asked.action === 'list') return perform(asked, store)
+  const own = storeFor(store, audience)
+  if (asked.action === 'list') return perform(asked, own)
   const { keys } = await store.list({ limit: 1 })
   if (asked.action === 'revoke') {
-    const left = keys.filter(({ id }) => id !== asked.id)
-    if (left.length === keys.length) return { isRevoked: false }
-    write(path, variable, left)
+    if ((await own.read(asked.id)) === undefined) return { isRevoked: false }
+    write(
+      path,
+      variable,
+      keys.filter(({ id }) => id !== asked.id),
+    )
     return { isRevoked: true }
   }
-  write(path, variable, [...keys, asked.stored])
-  return { isCreated: true }
+  write(path, variable, [...keys, { ...asked.stored, ...audience }])
+  return { isCreated: true, audience }
 }
 
 function findValue(project: Project, variable: string): { readonly path: string; readonly value: string } {
@@ -59,7 +69,7 @@ function write(path: string, variable: string, keys: readonly StoredKey[]): void
     terminal.warn(`${variable} has ${json.length} bytes, more than some platforms allow: use a store instead`)
   const toError = (reason: string): CliError => new CliError(`${printable(path)} ${reason}`)
   if (!existsSync(path)) {
-    writeFileSync(path, line, { flag: 'wx', mode: 0o600 })
+    writeNewFile(path, line)
   } else {
     // A link stays one.
     const real = realpathSync(path)

@@ -12,8 +12,10 @@ import {
   renameSync,
   rmSync,
   type Stats,
+  statSync,
   writeFileSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { isSystemError } from '../terminal/system-error.ts'
 import { withLock } from './lock.ts'
 import { whyNotWritten } from './owner.ts'
@@ -25,6 +27,20 @@ export interface Replacement {
   readonly isUnchanged: () => boolean
   /** The error if other processes hold the lock for too long, or the file may be of another user. */
   readonly toError: (reason: string) => Error
+}
+
+/**
+ * Writes a file that does not exist, and that only its owner may read. If this user is root, that is the owner of its folder: the server
+ * that reads the file seldom runs as root.
+ */
+export function writeNewFile(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeFileSync(file, text)
+    if (process.getuid?.() === 0) keepOwner(file, statSync(dirname(path)))
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** By this user, and not only because this user is root. */

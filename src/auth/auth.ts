@@ -21,6 +21,8 @@ export interface ResourceLocation {
 /** What `admit` of an `Auth` receives besides the request. */
 export interface AuthContext {
   readonly env: unknown
+  /** The `id` of the server, if it has one. */
+  readonly server?: string | undefined
   /** Refuses every caller without a token, even if parts are open to everyone. Default false. */
   readonly isTokenRequired?: boolean
   /** Computed on demand: most requests do not need it. */
@@ -68,14 +70,16 @@ export interface Auth {
    * @throws TypeError for a name in the options that the server does not have.
    */
   checkNames?(parts: NamedParts, warn?: (message: string) => void): void
-  /** What an operator must set in `env` before all callers can be checked, for `mayfly doctor`. Undefined: nothing. */
-  faultIn?(env: unknown): string | undefined
+  /** What an operator must set in `env` before all callers of the server can be checked, for `mayfly doctor`. Undefined: nothing. */
+  faultIn?(env: unknown, server?: string): string | undefined
+  /** It has to be told the `id` of the server with each request. Default false. */
+  readonly needsServer?: boolean
   /** The header with the token. Default `Authorization`. */
   readonly header?: string
   /** A header that is read before that one, if it is sent. Default: none. */
   readonly keyHeader?: string
-  /** The store of its API keys, for `mayfly keys`. May throw. Default: it has none. */
-  keyStore?(env: unknown): unknown
+  /** The store of the server's API keys, for `mayfly keys`. May throw. Default: it has none. */
+  keyStore?(env: unknown, server?: string): unknown
   /** The protected resource metadata (RFC 9728 §2). */
   metadata(location: ResourceLocation): object
   /** What callers without a token may use. */

@@ -42,7 +42,7 @@ const UNAVAILABLE: AuthRefusal = {
   headers: { 'retry-after': '5' },
 }
 
-type Gate = Required<Omit<Auth, 'header' | 'keyHeader' | 'faultIn' | 'keyStore'>> &
+type Gate = Required<Omit<Auth, 'header' | 'keyHeader' | 'faultIn' | 'keyStore' | 'needsServer'>> &
   Pick<Auth, 'header' | 'keyHeader'>
 
 /**
@@ -191,6 +191,7 @@ function toOutage(cause: TimeoutError): VerifierUnavailableError {
 
 class GivenContext implements TokenContext {
   readonly env: unknown
+  readonly server: string | undefined
   readonly waitUntil: TokenContext['waitUntil']
   readonly #request: Request
   readonly #context: AuthContext
@@ -198,6 +199,7 @@ class GivenContext implements TokenContext {
 
   constructor(request: Request, context: AuthContext, seen: { fault?: Error }) {
     this.env = context.env
+    this.server = context.server
     this.waitUntil = context.waitUntil
     this.#request = request
     this.#context = context

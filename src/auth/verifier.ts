@@ -64,6 +64,8 @@ export interface TokenContext {
   readonly env: unknown
   /** The URL of this server, as the operator or the platform names it; tokens must be issued for it. */
   readonly resource: string
+  /** The `id` of the server; undefined for `fromSdk`, `fromNode` and `honoAuth`. */
+  readonly server?: string | undefined
   readonly request: Request
   /** Keeps the invocation alive for work after the answer, where the platform can. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined

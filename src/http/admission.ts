@@ -27,6 +27,8 @@ export interface AdmissionOptions extends GuardOptions, PublicUrlOptions {
   readonly maxHeaderBytes: number | undefined
   /** Checks the callers' tokens. Undefined: no authentication. */
   readonly auth: Auth | undefined
+  /** The `id` of the server, for `auth`. Undefined: it has none. */
+  readonly serverId: string | undefined
   /** What a caller may use that nobody has identified. Undefined: everything. */
   readonly unknownAccess: Access | undefined
   readonly reportError: ReportError
@@ -110,13 +112,14 @@ export function createAdmitCaller(
   options: AdmissionOptions,
   traffic: Traffic,
 ): (received: Received) => Admitted | BufferedReply | Promise<Admitted | BufferedReply> {
-  const { auth, reportError, trustProxy, unknownAccess } = options
+  const { auth, serverId, reportError, trustProxy, unknownAccess } = options
 
   const decide = async ({ request, platform, waitUntil }: Received): Promise<Admitting> => {
     const { env, callerReplacesAuth } = platform
     if (auth === undefined) return askHost(platform)
     const context: AuthContext = {
       env,
+      server: serverId,
       waitUntil,
       location: () => resourceLocation(request, platform, options),
       request: () => givenRequest(request, platform),

@@ -11,6 +11,7 @@ import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import { jsonReply, toResponse } from '../protocol/reply.ts'
 import { CORS_HEADERS, preflightResponse } from './cors.ts'
+import { requireNoServer } from './known-callers.ts'
 import { createTlsWatch, describedResource, resourceLocation } from './public-url.ts'
 
 /** The part of Hono's context that is used. */
@@ -67,6 +68,7 @@ export function honoAuth(
   if (typeof auth?.admit !== 'function')
     throw new TypeError('honoAuth needs what checks tokens: jwt({ … }) or another of mayfly-mcp/auth.')
   refuseUnknown('honoAuth', given, OPTIONS)
+  requireNoServer('honoAuth', auth)
   const { publicUrl, trustProxy = false, allowAnonymous = false, onError = printError } = given
   const options = { publicUrl, trustProxy, allowedHosts: undefined }
   const watchTls = createTlsWatch((error) => callHook(() => onError(error), printError))

@@ -236,13 +236,14 @@ function toSharing({ callerShare = 0.5, trustProxy = false }: HttpConfig): Shari
 
 /** The options of the app, with their defaults. `isScoped`: whether anything of the server may need a scope. */
 export function toAppOptions(
-  { audit, http = {}, log, ...config }: HostingConfig,
+  { audit, http = {}, log, id, ...config }: HostingConfig & { readonly id?: string },
   reportError: ReportError,
   isScoped: boolean,
 ): AppOptions {
   const { maxBodyBytes = MAX_BODY_BYTES } = http
   return {
     auth: tokenAuthOf(config),
+    serverId: id,
     unknownAccess: accessOfUnknown(config, isScoped),
     allowedHosts: http.allowedHosts?.map((host) => host.toLowerCase()),
     allowedOrigins: http.allowedOrigins,

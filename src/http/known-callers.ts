@@ -87,6 +87,14 @@ export function accessOfUnknown({ trustedTransport }: CallersConfig, isScoped: b
   return isScoped && !trustedTransport ? UNKNOWN_CALLER : undefined
 }
 
+/** @throws TypeError if `auth` has to be told the id of its server, for `where`, which has none. */
+export function requireNoServer(where: string, auth: Auth | undefined): void {
+  if (auth?.needsServer)
+    throw new TypeError(
+      `apiKeys needs "server" for ${where}: a name for this server, which its keys are for, such as apiKeys({ store, server: 'shop' }).`,
+    )
+}
+
 /** What checks tokens in the server itself. */
 export function tokenAuthOf({ auth }: CallersConfig): Auth | undefined {
   return auth === 'host' ? undefined : auth

@@ -2,8 +2,17 @@
 import { digest } from '../definition/digest.ts'
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
+import { storeFor, toAudience } from './audience.ts'
 import { createKeyText, idWithin } from './key.ts'
 import { type KeyStore, requireStore, type StoredKey, toRecord, toStoredKey } from './store.ts'
+
+/** Options of `createKeyAdmin`. */
+export interface KeyAdminOptions {
+  /** The `id` of the server that its keys are for, or the `server` of its `apiKeys`. */
+  server: string
+  /** The stage of that server, its `MAYFLY_STAGE`. Default: production. */
+  stage?: string | undefined
+}
 
 /** Options of `create`. */
 export interface NewKeyOptions {
@@ -36,26 +45,29 @@ export interface KeyListOptions {
 export interface KeyAdmin {
   /** @throws TypeError for an invalid name, scope or time. */
   create(options: NewKeyOptions): Promise<CreatedKey>
-  /** One page of all keys, also revoked and expired ones. */
+  /** One page of the server's keys, also revoked and expired ones. Keys without a server are in it, too. */
   list(options?: KeyListOptions): Promise<{ readonly keys: readonly KeyInfo[]; readonly next?: string }>
   /** Takes the id of a key. Servers refuse the key after `cacheMs` of `apiKeys` at the latest. Resolves with false for an unknown id. */
   revoke(id: string): Promise<boolean>
 }
 
+const ADMIN: Names<KeyAdminOptions> = { server: 'string', stage: 'string' }
 const NEW_KEY: Names<NewKeyOptions> = { name: 'string', owner: 'string', scopes: 'strings', expiresAt: [0] }
 const LIST: Names<KeyListOptions> = { limit: [1, 1000], after: 'string' }
 
 /**
- * Makes, lists and revokes the keys of a store, for your own pages and scripts: `mayfly keys` does the same in a terminal.
+ * Makes, lists and revokes the keys of a server in a store, for your own pages and scripts: `mayfly keys` does the same in a terminal.
  *
  * ```ts
- * const { key } = await createKeyAdmin(store).create({ name: 'ci', scopes: ['deploy'] })
+ * const { key } = await createKeyAdmin(store, { server: 'shop' }).create({ name: 'ci', scopes: ['deploy'] })
  * ```
  *
- * @throws TypeError unless it gets a store.
+ * @throws TypeError unless it gets a store and a server, and for an invalid stage.
  */
-export function createKeyAdmin(store: KeyStore): KeyAdmin {
-  requireStore('createKeyAdmin', store)
+export function createKeyAdmin(given: KeyStore, options: KeyAdminOptions): KeyAdmin {
+  requireStore('createKeyAdmin', given)
+  requireOptions('createKeyAdmin', options, ADMIN, 'server')
+  const store = storeFor(given, toAudience(options.server, options.stage))
   const ask = <Value>(work: Promise<Value>): Promise<Value> =>
     withTimeout(work, ANSWER_TIMEOUT_MS, 'store of API keys')
   return {
@@ -65,7 +77,7 @@ export function createKeyAdmin(store: KeyStore): KeyAdmin {
       const isStored =
         (await ask(store.create(stored))) || (await ask(store.read(stored.id)))?.hash === stored.hash
       if (!isStored) throw new Error('The id of the new API key exists: try again.')
-      return { ...toInfo(stored), key }
+      return { ...toInfo({ ...stored, ...store.audience }), key }
     },
     async list(options = {}) {
       refuseUnknown('list', options, LIST)

@@ -6,8 +6,10 @@ import { InvalidTokenError, type Verifier, VerifierUnavailableError } from '../a
 import { fromBase64Url } from '../definition/base64.ts'
 import type { Env } from '../definition/context.ts'
 import { isSameDigest, sha256 } from '../definition/digest.ts'
+import { textOf } from '../definition/error-text.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
+import { type Audience, audienceOf, isFor, storeFor } from './audience.ts'
 import { keyIdOf } from './key.ts'
 import { createLookUp, type LookUp } from './look-up.ts'
 import { type KeyStore, requireStore, type StoredKey, storeError } from './store.ts'
@@ -17,6 +19,11 @@ import { createUses, type NoteUse } from './uses.ts'
 export interface ApiKeysOptions<E = Env> extends GateOptions {
   /** Where the keys are stored, or a function that gets the store from the platform's environment. */
   store: KeyStore | ((env: E) => KeyStore)
+  /**
+   * A name for the server, which its keys are for: those of other servers in the same store are refused. Servers with one name share their
+   * keys. Default: the `id` of the `MCPServer`; `fromSdk`, `fromNode` and `honoAuth` have none, and need it.
+   */
+  server?: string
   /** Also accepts keys in this header, which then counts before `Authorization`. Default: only `Authorization: Bearer <key>`. */
   header?: 'x-api-key'
   /** Milliseconds, up to 300 000, for which a key is remembered: a revoked one is accepted for as long. Default 5000. */
@@ -25,6 +32,7 @@ export interface ApiKeysOptions<E = Env> extends GateOptions {
 
 const OPTIONS: Names<ApiKeysOptions> = {
   store: 1,
+  server: 'string',
   header: { 'x-api-key': 1 },
   cacheMs: [0, 300_000],
   ...GATE_OPTIONS,
@@ -38,7 +46,7 @@ interface Opened {
 
 /**
  * Accepts API keys (`mk_…`), which `mayfly keys create` and `createKeyAdmin` make. The caller is the key's owner: `ctx.auth.clientId`,
- * with `keyId` and `keyName` in `ctx.auth.extra`. A text with a wrong checksum is refused without asking the store. While the store is
+ * with `keyId` and `keyName` in `ctx.auth.extra`. Only keys of this server and its stage (`MAYFLY_STAGE`) are accepted. A text with a wrong checksum is refused without asking the store. While the store is
  * down, callers get 503; what it answered before is used for `cacheMs` only.
  *
  * ```ts
@@ -49,7 +57,8 @@ interface Opened {
  */
 export function apiKeys<E = Env>(options: ApiKeysOptions<E>): Auth {
   requireOptions('apiKeys', options, OPTIONS, 'store')
-  const { store, header, cacheMs = 5000, ...gate } = options
+  const { store, server: named, header, cacheMs = 5000, ...gate } = options
+  if (named === '') throw new TypeError('"server" of apiKeys is empty.')
   if (typeof store !== 'function') requireStore('apiKeys', store)
   const openedFor = forEnv<Opened>(
     typeof store === 'function' ? (env) => open(store(env as E), cacheMs) : open(store, cacheMs),
@@ -57,16 +66,18 @@ export function apiKeys<E = Env>(options: ApiKeysOptions<E>): Auth {
   const verifier: Verifier = {
     authorizationServers: options.authorizationServers ?? [],
     ...(header !== undefined && { keyHeader: header }),
-    async verify(token, { env, waitUntil }) {
+    async verify(token, { env, server, waitUntil }) {
       const id = keyIdOf(token)
       if (id === undefined) throw new InvalidTokenError(reasonFor(token))
       const { store, lookUp, noteUse } = openedIn(env)
+      const audience = audienceIn(server, env)
       const presented = await sha256(token)
       const key = await lookUp(id)
       // Without a key, the comparison takes as long.
       const stored = (key && fromBase64Url(key.hash)) ?? new Uint8Array(presented.length)
       if (!isSameDigest(presented, stored) || key === undefined)
         throw new InvalidTokenError('The API key is not valid.', causeIn(store))
+      refuseForeign(key, audience)
       refuseEnded(key)
       noteUse(key, waitUntil)
       return toAnswer(key)
@@ -79,9 +90,22 @@ export function apiKeys<E = Env>(options: ApiKeysOptions<E>): Auth {
       throw new VerifierUnavailableError(storeError(cause), { cause })
     }
   }
+  const audienceIn = (server: string | undefined, env: unknown): Audience => {
+    try {
+      return audienceOf(named ?? server, env)
+    } catch (cause) {
+      throw new VerifierUnavailableError(textOf(cause), { cause })
+    }
+  }
   return {
     ...toGate(verifier, gate),
-    faultIn(env) {
+    ...(named === undefined && { needsServer: true }),
+    faultIn(env, server) {
+      try {
+        audienceOf(named ?? server, env)
+      } catch (error) {
+        return textOf(error)
+      }
       try {
         return openedFor(env)!.store.fault
       } catch {
@@ -89,7 +113,7 @@ export function apiKeys<E = Env>(options: ApiKeysOptions<E>): Auth {
         return undefined
       }
     },
-    keyStore: (env) => openedFor(env)!.store,
+    keyStore: (env, server) => storeFor(openedFor(env)!.store, audienceOf(named ?? server, env)),
   }
 }
 
@@ -106,6 +130,17 @@ function reasonFor(token: string): string {
 
 function causeIn({ fault }: KeyStore): ErrorOptions {
   return fault === undefined ? {} : { cause: new TypeError(fault) }
+}
+
+/** Says so only to who has the key. */
+function refuseForeign(key: StoredKey, audience: Audience): void {
+  if (isFor(audience, key)) return
+  const { id, name, server } = key
+  const cause = `The API key ${JSON.stringify(name)} (mk_${id}) has no "server", so it is accepted nowhere: make a new one with mayfly keys create.`
+  throw new InvalidTokenError(
+    'The API key is for another server or stage.',
+    server === undefined ? { cause: new TypeError(cause) } : {},
+  )
 }
 
 /** Says what is wrong only to who has the key. */

@@ -1,7 +1,7 @@
 /** API keys in a variable, for platforms without a store. */
 import { textOf } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
-import { type KeyStore, type StoredKey, toStoredKey } from './store.ts'
+import { type KeyStore, type StoredKey, sameId, toStoredKey } from './store.ts'
 
 /** The variable that `mayfly keys` writes. */
 export const KEYS_VARIABLE = 'MAYFLY_API_KEYS'
@@ -12,7 +12,7 @@ const NOT_SET =
 /**
  * The keys of the variable `MAYFLY_API_KEYS`: a JSON list of what a store has of each key, which contains hashes and no keys. They change
  * with a deployment, and when they were last used is not stored. An entry that cannot be read lets no one in and is named in the log;
- * the others are served.
+ * the others are served. Two entries with one id let no one in either.
  *
  * ```ts
  * apiKeys({ store: environmentKeyStore })
@@ -48,14 +48,20 @@ function keysIn(text: unknown): { readonly keys: ReadonlyMap<string, StoredKey>;
   }
   if (!Array.isArray(entries)) return { keys, fault: `${KEYS_VARIABLE} is not a JSON list of keys.` }
   const faults: string[] = []
+  const repeated = new Set<string>()
   for (const [index, entry] of entries.entries()) {
     try {
       const key = toStoredKey(entry)
-      keys.set(key.id, key)
+      const other = keys.get(key.id)
+      if (other !== undefined) {
+        faults.push(sameId(other, key))
+        repeated.add(key.id)
+      } else keys.set(key.id, key)
     } catch (error) {
       const isNamed = isObject(entry) && (entry.name ?? entry.id) !== undefined
       faults.push(`${isNamed ? '' : `Entry ${index + 1}: `}${textOf(error)}`)
     }
   }
+  for (const id of repeated) keys.delete(id)
   return { keys, ...(faults.length > 0 && { fault: `${KEYS_VARIABLE}: ${faults.join(' ')}` }) }
 }

@@ -14,6 +14,10 @@ export interface StoredKey {
   /** Whose calls they are, `ctx.auth.clientId`. Default: `name`. */
   readonly owner?: string
   readonly scopes: readonly string[]
+  /** The `id` of the server that it is for. A key without it is accepted nowhere. */
+  readonly server?: string
+  /** The stage of that server, its `MAYFLY_STAGE`. Undefined: production. */
+  readonly stage?: string
   readonly createdAt: number
   /** Default: it does not expire. */
   readonly expiresAt?: number
@@ -57,13 +61,16 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 const MAX_NAME_CHARACTERS = 100
 
 /** The members of a key that never change, as JSON. @throws TypeError for a value that cannot be stored. */
-export function toRecord({ id, hash, name, owner, scopes, createdAt, expiresAt }: StoredKey): string {
+export function toRecord(key: StoredKey): string {
+  const { id, hash, name, owner, scopes, server, stage, createdAt, expiresAt } = key
   const record = {
     id,
     hash,
     name,
     ...(owner !== undefined && owner !== name && { owner }),
     scopes,
+    ...(server !== undefined && { server }),
+    ...(stage !== undefined && { stage }),
     createdAt,
     ...(expiresAt !== undefined && { expiresAt }),
   }
@@ -94,7 +101,8 @@ function timesIn(times: { [name: string]: unknown }): object {
  */
 export function toStoredKey(value: unknown): StoredKey {
   if (!isObject(value)) throw new TypeError('A stored API key is not an object.')
-  const { id, hash, name, owner, scopes = [], createdAt = 0, expiresAt, revokedAt, lastUsedAt } = value
+  const { id, hash, name, owner, scopes = [], server, stage, createdAt = 0 } = value
+  const { expiresAt, revokedAt, lastUsedAt } = value
   const where = `The stored API key ${JSON.stringify(name ?? id ?? '')}`
   const check = (isRight: boolean, what: string): void => {
     if (!isRight) throw new TypeError(`${where} ${what}.`)
@@ -103,6 +111,8 @@ export function toStoredKey(value: unknown): StoredKey {
   check(typeof hash === 'string' && /^[\w-]{43}$/.test(hash), 'needs a "hash": SHA-256 as base64url')
   check(isName(name), `needs a "name" of up to ${MAX_NAME_CHARACTERS} characters, without control characters`)
   check(owner === undefined || isName(owner), 'has an "owner" that is not a name')
+  check(server === undefined || isName(server), 'has a "server" that is not a name')
+  check(stage === undefined || isName(stage), 'has a "stage" that is not a name')
   const isScoped = Array.isArray(scopes) && scopes.every((one) => typeof one === 'string' && SCOPE.test(one))
   check(isScoped, 'has "scopes" that are not a list of strings without spaces')
   for (const [member, at] of Object.entries({ createdAt, expiresAt, revokedAt, lastUsedAt }))
@@ -121,6 +131,8 @@ export function toStoredKey(value: unknown): StoredKey {
     name,
     owner: owner ?? name,
     scopes,
+    ...(server !== undefined && { server }),
+    ...(stage !== undefined && { stage }),
     createdAt,
     ...(expiresAt !== undefined && { expiresAt }),
     ...(ended !== undefined && { revokedAt: ended }),
@@ -135,6 +147,11 @@ function isName(value: unknown): boolean {
     value.length <= MAX_NAME_CHARACTERS &&
     !/\p{C}/u.test(value)
   )
+}
+
+/** For two entries with one id, of which neither is accepted: it is not known which one is meant. */
+export function sameId({ id, name }: StoredKey, other: StoredKey): string {
+  return `The stored API keys ${JSON.stringify(name)} and ${JSON.stringify(other.name)} have one id, mk_${id}, so neither is accepted: remove one.`
 }
 
 /** @throws TypeError unless it is a store. */

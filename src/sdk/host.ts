@@ -11,7 +11,7 @@ import {
   toAppOptions,
   toCallLimits,
 } from '../http/hosting.ts'
-import { tokenAuthOf } from '../http/known-callers.ts'
+import { requireNoServer, tokenAuthOf } from '../http/known-callers.ts'
 import { createReportError } from '../http/log.ts'
 import { createEngine } from '../protocol/engine.ts'
 import { toFetch } from '../request/fetch-call.ts'
@@ -73,6 +73,7 @@ export function host(
   path = '/mcp',
 ): HostedServer {
   checkHosting(config)
+  requireNoServer('fromSdk and fromNode', tokenAuthOf(config))
   checkScopes(config.scopes, config)
   checkMethods(config.methods)
   const reportError = createReportError(config.onError)

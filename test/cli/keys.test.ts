@@ -1,5 +1,7 @@
 /** `mayfly keys`, spawned for real: in a file, in `.env`, and in the stores of a server. */
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -46,7 +48,7 @@ function withServer(project: Project, store: string, imports: string): void {
 import { apiKeys, createMemoryKeyStore, environmentKeyStore } from 'mayfly-mcp/keys'
 ${imports}
 const stores = [createMemoryKeyStore, environmentKeyStore]
-export default new MCPServer({ id: 'a', name: 'a', version: '1', log: false, auth: apiKeys({ store: ${store} }), instructions: String(stores.length) })`,
+export default new MCPServer({ id: 'test', name: 'a', version: '1', log: false, auth: apiKeys({ store: ${store} }), instructions: String(stores.length) })`,
   )
 }
 
@@ -55,9 +57,9 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     [[], /takes create, list, revoke/],
     [['make'], /takes create, list, revoke: got "make"/],
     [['create'], /what is its name\?/],
-    [['create', '', '--file', 'k'], /"name" of up to 100 characters/],
-    [['create', 'a\u001b[31m', '--file', 'k'], /"name" of up to 100 characters/],
-    [['create', 'ci', '--scopes', 'a b', '--file', 'k'], /"scopes"/],
+    [['create', '', '--file', 'k', '--server', 'test'], /"name" of up to 100 characters/],
+    [['create', 'a\u001b[31m', '--file', 'k', '--server', 'test'], /"name" of up to 100 characters/],
+    [['create', 'ci', '--scopes', 'a b', '--file', 'k', '--server', 'test'], /"scopes"/],
     [['create', 'ci', '--expires', '90'], /not a time for --expires/],
     [['create', 'ci', '--expires', '0d'], /not a time for --expires/],
     [['create', 'ci', '--expires', '2020-01-01'], /not a time for --expires/],
@@ -69,6 +71,11 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     [['list', 'a.ts', '--file', 'k'], /--file takes no entry/],
     [['list', '--file', 'k', '--kv', 'KEYS'], /--file or --kv, not both/],
     [['list', '--local'], /--local is only for --kv/],
+    [['create', 'ci', '--file', 'k'], /which server is the key for\? .*--file … --server <id>/],
+    [['create', 'ci', '--kv', 'K', '--server', ''], /which server is the key for\?/],
+    [['list', '--server', 'shop'], /--server is only for --file and --kv/],
+    [['list', '--stage', 'a b'], /--stage must be a name of at most 40/],
+    [['list', '--file', 'k', '--stage', 'staging'], /--stage needs --server/],
     [['list', '--file', ''], /--file is empty/],
     [['revoke'], /which key\?/],
     [['revoke', ''], /which key\?/],
@@ -87,7 +94,7 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     await using project = new Project()
     const file = join(project.folder, 'keys.json')
     const options = ['--scopes', 'orders:read,orders:write', '--expires', '90d', '--owner', 'ann']
-    const made = await run(project, ['create', 'ci', '--file', 'keys.json', ...options])
+    const made = await run(project, ['create', 'ci', '--file', 'keys.json', '--server', 'test', ...options])
     expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(KEY)])
     const key = made.stdout.trim()
     const id = key.slice(0, 15)
@@ -149,7 +156,16 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
 
   test('--json and --quiet: one object with the key, and nothing else', async () => {
     await using project = new Project()
-    const { stdout, stderr } = await run(project, ['create', 'ci', '--file', 'k.json', '--json', '--quiet'])
+    const { stdout, stderr } = await run(project, [
+      'create',
+      'ci',
+      '--file',
+      'k.json',
+      '--server',
+      'test',
+      '--json',
+      '--quiet',
+    ])
     const made = JSON.parse(stdout)
     expect(`${made.key}\n`).toMatch(KEY)
     expect([made.name, made.id, made.hash, stderr]).toEqual(['ci', made.key.slice(3, 15), undefined, ''])
@@ -158,7 +174,14 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
   test('in a broken file → exit code 1, one line, and the file stays', async () => {
     await using project = new Project()
     project.write('keys.json', '{"keys":[]}')
-    const { code, stdout, stderr } = await run(project, ['create', 'ci', '--file', 'keys.json'])
+    const { code, stdout, stderr } = await run(project, [
+      'create',
+      'ci',
+      '--file',
+      'keys.json',
+      '--server',
+      'test',
+    ])
     expect([code, stdout, stderr]).toEqual([
       1,
       '',
@@ -235,6 +258,88 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     expect(left).toEqual(kept)
   })
 
+  test('of one server and stage: others list, revoke and accept none of them [keys.audience]', async () => {
+    await using project = new Project()
+    withServer(project, 'environmentKeyStore', '')
+    const { stdout: production } = await run(project, ['create', 'ci'])
+    const staged = await run(project, ['create', 'ci', '--stage', 'staging', '--json'])
+    const { key: staging, stage, server } = JSON.parse(staged.stdout)
+    expect([server, stage]).toEqual(['test', 'staging'])
+    expect(staged.stderr).toContain('for "ci" of test (staging)')
+    const variables = () => parseEnv(readFileSync(join(project.folder, '.env'), 'utf8'))
+    const both = async (env: object) => [
+      await statusOf(production, environmentKeyStore, { ...variables(), ...env }),
+      await statusOf(staging, environmentKeyStore, { ...variables(), ...env }),
+    ]
+    expect(await both({})).toEqual([200, 401])
+    expect(await both({ MAYFLY_STAGE: 'staging' })).toEqual([401, 200])
+    expect((await run(project, ['list'])).stdout).not.toContain(staging.slice(0, 15))
+    expect((await run(project, ['list'], { MAYFLY_STAGE: 'staging' })).stdout).toMatch(
+      new RegExp(`^${staging.slice(0, 15)} .* test \\(staging\\)$`, 'm'),
+    )
+    expect((await run(project, ['revoke', staging.slice(0, 15)])).code).toBe(1)
+    expect((await run(project, ['revoke', staging.slice(0, 15), '--stage', 'staging'])).stdout).toBe(
+      'revoked\n',
+    )
+    expect(await both({ MAYFLY_STAGE: 'staging' })).toEqual([401, 401])
+
+    const file = ['--file', 'keys.jsonl', '--server']
+    const made = await run(project, ['create', 'ci', ...file, 'shop', '--stage', 'staging'])
+    const id = made.stdout.slice(0, 15)
+    expect((await run(project, ['list', ...file, 'shop'])).stdout).toBe('no keys\n')
+    for (const args of [
+      [...file, 'shop', '--stage', 'staging'],
+      ['--file', 'keys.jsonl'],
+    ])
+      expect((await run(project, ['list', ...args])).stdout).toContain(`${id} `)
+    expect((await run(project, ['revoke', id, ...file, 'bank'])).code).toBe(1)
+    expect((await run(project, ['revoke', id, '--file', 'keys.jsonl'])).stdout).toBe('revoked\n')
+  })
+
+  test('two entries with one id → doctor names both, and the command refuses to write [keys.one-id]', async () => {
+    await using project = new Project()
+    withServer(project, 'environmentKeyStore', '')
+    const { stdout } = await run(project, ['create', 'ann'])
+    const env = join(project.folder, '.env')
+    const [row] = JSON.parse(parseEnv(readFileSync(env, 'utf8')).MAYFLY_API_KEYS!)
+    writeFileSync(env, `MAYFLY_API_KEYS='${JSON.stringify([row, { ...row, name: 'eve' }])}'\n`)
+    const named = `"ann" and "eve" have one id, ${stdout.slice(0, 15)}`
+    const doctor = await new MayflyProcess(['doctor', 'server.ts'], project.folder).exited
+    expect(`${doctor.stdout}${doctor.stderr}`).toContain(named)
+    const refused = await run(project, ['create', 'ci'])
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([1, '', expect.stringContaining(named)])
+  })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "as root: the server's user can read what is written, with the mode that was there",
+    async () => {
+      await using project = new Project()
+      withServer(project, 'environmentKeyStore', '')
+      chownSync(project.folder, 12_345, 12_346)
+      const ownerOf = (name: string) => {
+        const { uid, gid, mode } = statSync(join(project.folder, name))
+        return [uid, gid, (mode & 0o777).toString(8)]
+      }
+      expect((await run(project, ['create', 'ci'])).code).toBe(0)
+      expect(ownerOf('.env')).toEqual([12_345, 12_346, '600'])
+      expect((await run(project, ['create', 'ci', '--file', 'a/b/k.jsonl', '--server', 'test'])).code).toBe(0)
+      for (const [name, mode] of [
+        ['a', '755'],
+        ['a/b', '755'],
+        ['a/b/k.jsonl', '600'],
+      ] as const)
+        expect([name, ownerOf(name)]).toEqual([name, [12_345, 12_346, mode]])
+      for (const name of ['.env', 'a/b/k.jsonl']) {
+        chownSync(join(project.folder, name), 23_456, 23_457)
+        chmodSync(join(project.folder, name), 0o640)
+      }
+      const { stdout } = await run(project, ['create', 'b'])
+      await run(project, ['revoke', stdout.trim()])
+      await run(project, ['create', 'b', '--file', 'a/b/k.jsonl', '--server', 'test'])
+      for (const name of ['.env', 'a/b/k.jsonl']) expect(ownerOf(name)).toEqual([23_456, 23_457, '640'])
+    },
+  )
+
   test("in the server's own store, which never gets the key [keys.shown-once]", async () => {
     await using project = new Project()
     const path = JSON.stringify(join(project.folder, 'kept/keys.json'))
@@ -260,7 +365,7 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
       'server.ts',
       `import { fromSdk } from 'mayfly-mcp/sdk'
 import { apiKeys, environmentKeyStore } from 'mayfly-mcp/keys'
-export default fromSdk(() => ({}) as never, { auth: apiKeys({ store: environmentKeyStore }) })`,
+export default fromSdk(() => ({}) as never, { auth: apiKeys({ store: environmentKeyStore, server: 'test' }) })`,
     )
     const { code, stdout } = await run(project, ['create', 'ci'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(KEY)])

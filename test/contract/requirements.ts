@@ -583,6 +583,16 @@ export const REQUIREMENTS = {
       'Of the keys in a variable, one that cannot be read lets no one in, and the others are served.',
     source: ['docs/auth-reference.md'],
   },
+  'keys.audience': {
+    statement:
+      'A key is for one server and one stage: elsewhere with the same store it is refused, and one that names no server everywhere.',
+    source: ['docs/auth.md'],
+  },
+  'keys.one-id': {
+    statement:
+      'Of two keys in a variable or a file that have one id, neither is accepted, and both are named.',
+    source: ['docs/auth-reference.md'],
+  },
   'keys.stores': {
     statement: 'Every store has what was created, and what is revoked stays revoked.',
     source: ['docs/auth-reference.md'],

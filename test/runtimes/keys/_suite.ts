@@ -1,8 +1,10 @@
 /** What every store of API keys promises, over the real thing, with connections as of two processes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { digest } from '../../../src/definition/digest.ts'
+import { storeFor } from '../../../src/keys/audience.ts'
 import { createKeyText } from '../../../src/keys/key.ts'
 import { createKeyAdmin, type KeyStore, type StoredKey } from '../../../src/keys.ts'
+import { modernRequest } from '../../unit/_client.ts'
 import { discover } from '../../unit/auth/_issuer.ts'
 import { keyed } from '../../unit/keys/_keys.ts'
 
@@ -131,7 +133,7 @@ export function keyStoreSuite(name: string, start: () => Promise<Stores>): void 
     })
 
     it('a server accepts its keys until they are revoked, and stores their use', async () => {
-      const admin = createKeyAdmin(here)
+      const admin = createKeyAdmin(here, { server: 'test' })
       const { key, id } = await admin.create({ name: 'deploy', scopes: ['shop'] })
       const server = keyed(there, { cacheMs: 0, scopes: ['shop'] })
       expect((await discover(server, key)).status).toBe(200)
@@ -143,9 +145,37 @@ export function keyStoreSuite(name: string, start: () => Promise<Stores>): void 
       expect((await discover(server, key)).status).toBe(401)
     })
 
+    it('a key of another server or stage is neither accepted, listed nor revoked [keys.audience]', async () => {
+      const shop = createKeyAdmin(here, { server: 'shop' })
+      const staging = createKeyAdmin(here, { server: 'test', stage: 'staging' })
+      const own = createKeyAdmin(here, { server: 'test' })
+      const [ofShop, ofStaging, ofTest] = [
+        await shop.create({ name: 'ann' }),
+        await staging.create({ name: 'ann' }),
+        await own.create({ name: 'ann' }),
+      ]
+      const server = keyed(there, { cacheMs: 0 })
+      const statusesIn = async (env: object) =>
+        Promise.all(
+          [ofShop, ofStaging, ofTest].map(async ({ key }) => {
+            const headers = { authorization: `Bearer ${key}` }
+            return (await server.fetch(modernRequest('server/discover', {}, { headers }), env)).status
+          }),
+        )
+      expect(await statusesIn({})).toEqual([401, 401, 200])
+      expect(await statusesIn({ MAYFLY_STAGE: 'staging' })).toEqual([401, 200, 401])
+      expect(await statusesIn({ MAYFLY_STAGE: 'preview' })).toEqual([401, 401, 401])
+      const listed = (await listAll(storeFor(there, { server: 'test', stage: 'staging' }), 1000)).keys
+      expect([ofShop, ofStaging, ofTest].map(({ id }) => listed.has(id))).toEqual([false, true, false])
+      for (const { id } of [ofShop, ofStaging]) expect(await own.revoke(id)).toBe(false)
+      expect(await statusesIn({ MAYFLY_STAGE: 'staging' })).toEqual([401, 200, 401])
+      expect(await staging.revoke(ofStaging.id)).toBe(true)
+      expect(await statusesIn({ MAYFLY_STAGE: 'staging' })).toEqual([401, 401, 401])
+    })
+
     it('while it is down: 503 in time, and 401 for what is no key [keys.outage]', async () => {
       if (stores.cut === undefined) return
-      const { key } = await createKeyAdmin(here).create({ name: 'ci' })
+      const { key } = await createKeyAdmin(here, { server: 'test' }).create({ name: 'ci' })
       await stores.cut()
       const server = keyed(there, { cacheMs: 0 }, { onError() {} })
       const startedAt = Date.now()

@@ -1,14 +1,25 @@
 /** A file, and one that several processes write at once. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { fileKeyStore } from '../../../adapters/node.ts'
-import { createKeyAdmin, createMemoryKeyStore } from '../../../src/keys.ts'
+import { apiKeys, createKeyAdmin, createMemoryKeyStore } from '../../../src/keys.ts'
+import { requireVariables } from '../../../src/request/start.ts'
+import { createServer } from '../../unit/_client.ts'
 import { keyStoreSuite } from './_suite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-keys-'))
@@ -30,7 +41,7 @@ function inProcess(path: string, work: string): ChildProcess {
     import { fileKeyStore } from ${JSON.stringify(new URL('../../../adapters/node.ts', import.meta.url).href)}
     import { createKeyAdmin } from ${JSON.stringify(new URL('../../../src/keys.ts', import.meta.url).href)}
     const store = fileKeyStore(${JSON.stringify(path)})
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     ${work}`
   const args = ['--input-type=module-typescript', '--no-warnings', '--eval', source]
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -50,7 +61,7 @@ describe('the file', () => {
     )
     const codes = await Promise.all(processes.map(async (child) => (await once(child, 'exit'))[0]))
     expect(codes).toEqual([0, 0, 0, 0])
-    const { keys } = await createKeyAdmin(fileKeyStore(path)).list({ limit: 1000 })
+    const { keys } = await createKeyAdmin(fileKeyStore(path), { server: 'test' }).list({ limit: 1000 })
     expect(new Set(keys.map(({ name }) => name)).size).toBe(60)
     expect(keys.every(({ revokedAt, lastUsedAt }) => revokedAt! > 0 && lastUsedAt === 5)).toBe(true)
     expect(readdirSync(folder).filter((name) => name.startsWith('many'))).toEqual([
@@ -64,7 +75,7 @@ describe('the file', () => {
     { timeout: 120_000 },
     async () => {
       const path = join(folder, 'paused.json')
-      const admin = createKeyAdmin(fileKeyStore(path))
+      const admin = createKeyAdmin(fileKeyStore(path), { server: 'test' })
       const { id: used } = await admin.create({ name: 'used' })
       const child = inProcess(
         path,
@@ -107,7 +118,7 @@ describe('the file', () => {
 
   it.skipIf(process.platform === 'win32')('is readable by its owner alone, and has no key', async () => {
     const path = join(folder, 'private.json')
-    const { key } = await createKeyAdmin(fileKeyStore(path)).create({ name: 'ci' })
+    const { key } = await createKeyAdmin(fileKeyStore(path), { server: 'test' }).create({ name: 'ci' })
     const store = fileKeyStore(path)
     await store.use!((await store.list({ limit: 1 })).keys[0]!.id, 1)
     for (const one of [path, `${path}.used`]) expect(statSync(one).mode & 0o777).toBe(0o600)
@@ -121,14 +132,16 @@ describe('the file', () => {
       writeFileSync(path, text)
       const store = fileKeyStore(path)
       await expect(store.read('0'.repeat(12))).rejects.toThrow(/^Line 1 of .*broken\.json is not an API key/)
-      await expect(createKeyAdmin(store).create({ name: 'ci' })).rejects.toThrow(/broken\.json/)
+      await expect(createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })).rejects.toThrow(
+        /broken\.json/,
+      )
       expect(readFileSync(path, 'utf8')).toBe(text)
     },
   )
 
   it('a line that was cut at any character makes no key, revokes one at the latest where its time begins, and disturbs no later line', async () => {
     const path = join(folder, 'cut.json')
-    const admin = createKeyAdmin(fileKeyStore(path))
+    const admin = createKeyAdmin(fileKeyStore(path), { server: 'test' })
     const { id } = await admin.create({ name: 'ümläut' })
     const { id: other } = await admin.create({ name: 'b' })
     const before = readFileSync(path)
@@ -139,14 +152,18 @@ describe('the file', () => {
       writeFileSync(path, whole.subarray(0, end))
       const isThere = end === before.length - 1
       expect((await fileKeyStore(path).read(other)) !== undefined).toBe(isThere)
-      const { id: next } = await createKeyAdmin(fileKeyStore(path)).create({ name: 'next' })
+      const { id: next } = await createKeyAdmin(fileKeyStore(path), { server: 'test' }).create({
+        name: 'next',
+      })
       expect(await fileKeyStore(path).read(next)).toBeDefined()
     }
     for (let end = before.length; end <= whole.length; end++) {
       writeFileSync(path, whole.subarray(0, end))
       const isRevoked = end - before.length >= decided
       expect((await fileKeyStore(path).read(id))!.revokedAt !== undefined).toBe(isRevoked)
-      const { id: next } = await createKeyAdmin(fileKeyStore(path)).create({ name: 'next' })
+      const { id: next } = await createKeyAdmin(fileKeyStore(path), { server: 'test' }).create({
+        name: 'next',
+      })
       const store = fileKeyStore(path)
       expect((await store.read(id))!.revokedAt !== undefined).toBe(isRevoked)
       for (const one of [next, other]) expect((await store.read(one))?.revokedAt).toBeUndefined()
@@ -157,7 +174,7 @@ describe('the file', () => {
 
   it('a revocation before its key, as after sorting the lines by hand, counts', async () => {
     const path = join(folder, 'sorted.json')
-    const admin = createKeyAdmin(fileKeyStore(path))
+    const admin = createKeyAdmin(fileKeyStore(path), { server: 'test' })
     const { id } = await admin.create({ name: 'ci' })
     await admin.revoke(id)
     writeFileSync(path, readFileSync(path, 'utf8').trim().split('\n').reverse().join('\n'))
@@ -169,7 +186,7 @@ describe('the file', () => {
   it('last uses never change it, and their file stays small; without that file, keys are served', async () => {
     const path = join(folder, 'used.json')
     const store = fileKeyStore(path)
-    const { id } = await createKeyAdmin(store).create({ name: 'ci' })
+    const { id } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
     const before = readFileSync(path, 'utf8')
     writeFileSync(`${path}.used`, Array.from({ length: 40_000 }, (_, at) => `${id} ${at}\n`).join(''))
     await store.use!(id, 10 ** 12)
@@ -180,6 +197,28 @@ describe('the file', () => {
     await expect(store.use!(id, 10 ** 12)).rejects.toThrow()
     expect(await store.read(id)).toBeDefined()
     expect(readFileSync(path, 'utf8')).toBe(before)
+  })
+
+  it('two keys with one id → neither is accepted, and both are named as the fault of the store; the same twice is one [keys.one-id]', async () => {
+    const path = join(folder, 'same.jsonl')
+    const admin = createKeyAdmin(fileKeyStore(path), { server: 'test' })
+    const [{ id }, { id: other }] = [await admin.create({ name: 'ann' }), await admin.create({ name: 'ci' })]
+    const [line] = readFileSync(path, 'utf8').split('\n') as [string]
+    const store = fileKeyStore(path)
+    expect(store.fault).toBeUndefined()
+    appendFileSync(path, `${line}\n`)
+    expect([store.fault, (await store.read(id))?.name]).toEqual([undefined, 'ann'])
+    appendFileSync(path, `${JSON.stringify({ ...JSON.parse(line), name: 'eve', scopes: ['admin'] })}\n`)
+    expect(store.fault).toMatch(new RegExp(`same\\.jsonl: .*"ann" and "eve" have one id, mk_${id}`))
+    for (const one of [store, fileKeyStore(path)]) {
+      expect(await one.read(id)).toBeUndefined()
+      expect((await one.read(other))?.name).toBe('ci')
+    }
+    const server = createServer({ auth: apiKeys({ store }) })
+    expect(server.getDeploymentInfo({}).authFault).toContain('"ann" and "eve"')
+    expect(() => requireVariables(server, {})).toThrow('auth: ')
+    writeFileSync(path, 'A=1')
+    expect(server.getDeploymentInfo({}).authFault).toMatch(/^Line 1 of .*same\.jsonl is not an API key/)
   })
 
   it('needs a path', () => {

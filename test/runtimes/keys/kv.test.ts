@@ -54,7 +54,7 @@ keyStoreSuite('KV', async () => {
 it('a Worker accepts keys of its KV, and stores their use after the answer', async () => {
   const { url, store, miniflare } = await startWorker()
   try {
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'shop' })
     const { key, id } = await admin.create({ name: 'ci' })
     const statusOf = async (): Promise<number> => {
       const headers = { authorization: `Bearer ${key}` }

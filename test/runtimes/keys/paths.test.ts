@@ -18,10 +18,10 @@ const INITIALIZE = JSON.stringify({
 })
 const ACCEPTED = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-async function ready() {
+async function ready(server?: string) {
   const store = createMemoryKeyStore()
-  const admin = createKeyAdmin(store)
-  const auth = apiKeys({ store, header: 'x-api-key', cacheMs: 0 })
+  const admin = createKeyAdmin(store, { server: 'test' })
+  const auth = apiKeys({ store, header: 'x-api-key', cacheMs: 0, ...(server !== undefined && { server }) })
   const { key, id } = await admin.create({ name: 'ci' })
   const headersOf = (text: string) => [{ 'x-api-key': text }, { authorization: `Bearer ${text}` }]
   return { auth, key, headersOf, revoke: () => admin.revoke(id) }
@@ -99,7 +99,7 @@ it.each(['nodeListener', 'startSSE'])(
 )
 
 it('honoAuth: the route knows the caller', async () => {
-  const { auth, headersOf, key } = await ready()
+  const { auth, headersOf, key } = await ready('test')
   const app = new Hono<{ Variables: { auth: { clientId: string } } }>()
   app.use('/orders', honoAuth(auth) as never)
   app.get('/orders', (c) => c.text(c.get('auth').clientId))

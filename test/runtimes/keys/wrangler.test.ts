@@ -17,7 +17,7 @@ it('makes, lists and revokes a key, and does so in the namespace of the binding'
       HOME: project.folder,
     }).exited
 
-  const made = await run('create', "Ann's laptop", '--scopes', 'a,b', '--expires', '90d')
+  const made = await run('create', "Ann's laptop", '--server', 'shop', '--scopes', 'a,b', '--expires', '90d')
   expect([made.code, made.stdout, made.stderr]).toEqual([
     0,
     expect.stringMatching(/^mk_\w{49}\n$/),

@@ -34,7 +34,7 @@ afterEach(() => {
 
 describe('a key', () => {
   it('has a prefix, an id, a secret of more than 160 bits and a checksum [keys.format]', async () => {
-    const admin = createKeyAdmin(createMemoryKeyStore())
+    const admin = createKeyAdmin(createMemoryKeyStore(), { server: 'test' })
     const made = await Promise.all(Array.from({ length: 200 }, () => admin.create({ name: 'ci' })))
     for (const { key, id } of made) expect(key).toMatch(new RegExp(`^mk_${id}_[0-9A-Za-z]{36}$`))
     expect(new Set(made.map(({ key }) => key.slice(16, 46))).size).toBe(200)
@@ -45,14 +45,14 @@ describe('a key', () => {
 
   it('is not in the store, nor any part of its secret [keys.hashed]', async () => {
     const store = createMemoryKeyStore()
-    const { key } = await createKeyAdmin(store).create({ name: 'ci' })
+    const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
     const stored = JSON.stringify(await store.list({ limit: 10 }))
     for (let at = 16; at < key.length - 6; at += 6) expect(stored).not.toContain(key.slice(at, at + 6))
   })
 
   it('is accepted, and its owner is the caller', async () => {
     const store = createMemoryKeyStore()
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     const { key, id } = await admin.create({
       name: 'laptop',
       owner: 'ann',
@@ -72,7 +72,7 @@ describe('a key', () => {
 
   it('without an owner: all keys of one name are one caller, so that one can replace another', async () => {
     const store = createMemoryKeyStore()
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     const server = keyed(store, {}, { tools: { whoami } })
     const callers = []
     for (const { key } of [await admin.create({ name: 'ci' }), await admin.create({ name: 'ci' })]) {
@@ -89,7 +89,7 @@ describe('a key', () => {
 
   it('has its scopes: others → 403, for tools and for the server', async () => {
     const store = createMemoryKeyStore()
-    const { key } = await createKeyAdmin(store).create({ name: 'ci', scopes: ['read'] })
+    const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci', scopes: ['read'] })
     const headers = { authorization: `Bearer ${key}` }
     const tools = { whoami: { ...whoami, scopes: ['write'] } }
     const call = modernRequest('tools/call', { name: 'whoami', arguments: {} }, { headers })
@@ -119,7 +119,7 @@ describe('what is refused', () => {
     '%s → 401 with the reason, and the store is not asked [keys.checksum]',
     async (_what, change, reason) => {
       const store = counted()
-      const { key } = await createKeyAdmin(store).create({ name: 'ci' })
+      const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
       const response = await discover(keyed(store), change(key))
       expect(response.status).toBe(401)
       expect(response.headers.get('www-authenticate')).toMatch(
@@ -132,8 +132,8 @@ describe('what is refused', () => {
 
   it('an unknown key, and another one with the id of a known: 401, without a difference [keys.constant]', async () => {
     const [store, other] = [counted(), createMemoryKeyStore()]
-    const { key, id } = await createKeyAdmin(store).create({ name: 'ci' })
-    const unknown = await createKeyAdmin(other).create({ name: 'ci' })
+    const { key, id } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
+    const unknown = await createKeyAdmin(other, { server: 'test' }).create({ name: 'ci' })
     // The same id with another secret: stored under its own hash elsewhere.
     const server = keyed({
       ...store,
@@ -143,7 +143,10 @@ describe('what is refused', () => {
       },
     })
     const answers = []
-    for (const sent of [unknown.key, (await createKeyAdmin(other).create({ name: 'b' })).key]) {
+    for (const sent of [
+      unknown.key,
+      (await createKeyAdmin(other, { server: 'test' }).create({ name: 'b' })).key,
+    ]) {
       const response = await discover(server, sent)
       answers.push([response.status, await textFrom(response)])
     }
@@ -154,7 +157,7 @@ describe('what is refused', () => {
 
   it('one in the query string → 401, as without a key', async () => {
     const store = counted()
-    const { key } = await createKeyAdmin(store).create({ name: 'ci' })
+    const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
     const url = `https://mcp.example/mcp?api_key=${key}&access_token=${key}`
     expect((await discover(keyed(store), undefined, { url })).status).toBe(401)
     expect(store.reads).toEqual([])
@@ -162,7 +165,10 @@ describe('what is refused', () => {
 
   it('an expired one → 401 that says so, also while it is remembered [keys.expiry]', async () => {
     const store = createMemoryKeyStore()
-    const { key } = await createKeyAdmin(store).create({ name: 'ci', expiresAt: Date.now() + 2000 })
+    const { key } = await createKeyAdmin(store, { server: 'test' }).create({
+      name: 'ci',
+      expiresAt: Date.now() + 2000,
+    })
     const server = keyed(store)
     expect((await discover(server, key)).status).toBe(200)
     vi.setSystemTime(Date.now() + 2001)
@@ -172,7 +178,7 @@ describe('what is refused', () => {
 
   it('a stored key that cannot be read lets no one in', async () => {
     const store = counted()
-    const { key } = await createKeyAdmin(store).create({ name: 'ci' })
+    const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
     const onError = vi.fn()
     const server = keyed(
       {
@@ -194,7 +200,7 @@ describe("a row of one's own store", () => {
   /** The status, and what the log says. */
   const answerTo = async (change: (row: object) => unknown): Promise<string> => {
     const store = counted()
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     const [{ key }, { id: otherId }] = [await admin.create({ name: 'ci' }), await admin.create({ name: 'b' })]
     const onError = vi.fn()
     const read = async (id: string) => change({ ...(await store.read(id)), otherId }) as never
@@ -267,7 +273,7 @@ describe("a row of one's own store", () => {
 describe('revoking', () => {
   it('is in force after 5 seconds at the latest, elsewhere at once [keys.revoke]', async () => {
     const store = counted()
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     const { key, id } = await admin.create({ name: 'ci' })
     const [warm, cold] = [keyed(store), keyed(store)]
     expect((await discover(warm, key)).status).toBe(200)
@@ -282,17 +288,18 @@ describe('revoking', () => {
 
   it('with cacheMs: 0, at once: each call asks the store', async () => {
     const store = counted()
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     const { key, id } = await admin.create({ name: 'ci' })
     const server = keyed(store, { cacheMs: 0 })
     for (let calls = 0; calls < 3; calls++) expect((await discover(server, key)).status).toBe(200)
     await admin.revoke(id)
     expect((await discover(server, key)).status).toBe(401)
-    expect(store.reads).toHaveLength(4)
+    // One of them by revoke.
+    expect(store.reads).toHaveLength(5)
   })
 
   it('takes an id, mk_ with an id, or the whole key; anything else is unknown', async () => {
-    const admin = createKeyAdmin(createMemoryKeyStore())
+    const admin = createKeyAdmin(createMemoryKeyStore(), { server: 'test' })
     const { key, id } = await admin.create({ name: 'ci' })
     for (const text of [id, `mk_${id}`, key]) expect(await admin.revoke(text)).toBe(true)
     for (const text of ['', 'mk_', 'ci', '000000000000', undefined as never])
@@ -306,8 +313,8 @@ describe('revoking', () => {
 describe('the store', () => {
   it('is asked once in 5 seconds about one key, known or not [keys.cache]', async () => {
     const store = counted()
-    const { key } = await createKeyAdmin(store).create({ name: 'ci' })
-    const unknown = await createKeyAdmin(createMemoryKeyStore()).create({ name: 'ci' })
+    const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
+    const unknown = await createKeyAdmin(createMemoryKeyStore(), { server: 'test' }).create({ name: 'ci' })
     const server = keyed(store)
     for (let calls = 0; calls < 20; calls++) {
       await discover(server, key)
@@ -318,8 +325,8 @@ describe('the store', () => {
 
   it('10 000 unknown keys displace no known one', async () => {
     const store = counted()
-    const { key, id } = await createKeyAdmin(store).create({ name: 'ci' })
-    const admin = createKeyAdmin({ ...createMemoryKeyStore(), create: async () => true })
+    const { key, id } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
+    const admin = createKeyAdmin({ ...createMemoryKeyStore(), create: async () => true }, { server: 'test' })
     const server = keyed(store)
     await discover(server, key)
     for (let sent = 0; sent < 10_000; sent++) {
@@ -332,8 +339,8 @@ describe('the store', () => {
 
   it('a bad key counts for itself: with a rate limiter it is soon refused unchecked, and the owner is not [keys.limits]', async () => {
     const store = counted()
-    const { key } = await createKeyAdmin(store).create({ name: 'ci' })
-    const unknown = await createKeyAdmin(createMemoryKeyStore()).create({ name: 'ci' })
+    const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
+    const unknown = await createKeyAdmin(createMemoryKeyStore(), { server: 'test' }).create({ name: 'ci' })
     const rateLimiter = createMemoryRateLimiter({ calls: 3, windowMs: 60_000 })
     const server = keyed(store, { cacheMs: 0, header: 'x-api-key' }, { http: { rateLimiter } })
     const statuses: number[] = []
@@ -358,7 +365,7 @@ describe('the store', () => {
     async (_how, read) => {
       vi.useRealTimers()
       const store = counted()
-      const { key } = await createKeyAdmin(store).create({ name: 'ci' })
+      const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
       const onError = vi.fn()
       const down = vi.fn(read)
       const server = keyed({ ...store, read: down }, {}, { onError })
@@ -376,7 +383,7 @@ describe('the store', () => {
 
   it('that fails for one key alone → 503 for it, and the others are served [keys.outage]', async () => {
     const store = counted()
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     const [one, other] = [await admin.create({ name: 'one' }), await admin.create({ name: 'other' })]
     const read: KeyStore['read'] = async (id) => {
       if (id === one.id) throw new Error('this row is broken')
@@ -391,7 +398,7 @@ describe('the store', () => {
 
   it('by the environment: each has keys of its own', async () => {
     const stores = { a: createMemoryKeyStore(), b: createMemoryKeyStore() }
-    const { key } = await createKeyAdmin(stores.a).create({ name: 'ci' })
+    const { key } = await createKeyAdmin(stores.a, { server: 'test' }).create({ name: 'ci' })
     const server = createServer({ auth: apiKeys({ store: (env: { keys: KeyStore }) => env.keys }) })
     const ask = async (env: unknown) =>
       (
@@ -406,7 +413,7 @@ describe('the store', () => {
   })
 
   it('that the environment lacks → 503, and the log says what is missing', async () => {
-    const { key } = await createKeyAdmin(createMemoryKeyStore()).create({ name: 'ci' })
+    const { key } = await createKeyAdmin(createMemoryKeyStore(), { server: 'test' }).create({ name: 'ci' })
     const onError = vi.fn()
     const server = createServer({
       auth: apiKeys({ store: ((env: { KEYS: never }) => env.KEYS) as never }),
@@ -422,7 +429,7 @@ describe('the store', () => {
 describe('the header x-api-key', () => {
   it('is read if the option names it, before Authorization, which may have a token of the platform [keys.header]', async () => {
     const store = createMemoryKeyStore()
-    const { key } = await createKeyAdmin(store).create({ name: 'ci' })
+    const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
     const server = keyed(store, { header: 'x-api-key' })
     const statusOf = async (headers: Record<string, string>) =>
       (await discover(server, undefined, { headers })).status
@@ -457,7 +464,7 @@ describe('last use', () => {
 
   it('is stored once an hour, after the answer [keys.last-used]', async () => {
     const store = counted()
-    const { key, id } = await createKeyAdmin(store).create({ name: 'ci' })
+    const { key, id } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
     const { work, platform } = waiting()
     const server = keyed(store)
     const headers = { authorization: `Bearer ${key}` }
@@ -474,7 +481,9 @@ describe('last use', () => {
       [id, at],
       [id, at + 3_600_000],
     ])
-    expect((await createKeyAdmin(store).list()).keys[0]).toMatchObject({ lastUsedAt: at + 3_600_000 })
+    expect((await createKeyAdmin(store, { server: 'test' }).list()).keys[0]).toMatchObject({
+      lastUsedAt: at + 3_600_000,
+    })
     // Another isolate sees in the store that it was.
     await modern(keyed(store), 'server/discover', {}, { headers, platform })
     expect(store.uses).toHaveLength(2)
@@ -492,7 +501,7 @@ describe('last use', () => {
   ])('a store that %s delays and fails no call, and is reported once [keys.last-used]', async (_how, use) => {
     vi.useRealTimers()
     const store = counted({ use })
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     const keys = [await admin.create({ name: 'a' }), await admin.create({ name: 'b' })]
     const { work, platform } = waiting()
     const onError = vi.fn()
@@ -517,7 +526,7 @@ describe('last use', () => {
 
   it('of 500 keys at once: the writes are bounded, and the rest follows', async () => {
     const store = counted()
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     const keys = await Promise.all(Array.from({ length: 500 }, () => admin.create({ name: 'many' })))
     const server = keyed(store)
     const callAll = async () => {
@@ -535,7 +544,7 @@ describe('last use', () => {
 
   it('of a refused key is not stored', async () => {
     const store = counted()
-    const admin = createKeyAdmin(store)
+    const admin = createKeyAdmin(store, { server: 'test' })
     const { key, id } = await admin.create({ name: 'ci', expiresAt: Date.now() + DAY_MS })
     await admin.revoke(id)
     await discover(keyed(store), key)
@@ -546,7 +555,7 @@ describe('last use', () => {
 describe('keys of the environment', () => {
   const entry = async (name: string, more: object = {}) => {
     const store = createMemoryKeyStore()
-    const { key, id } = await createKeyAdmin(store).create({ name })
+    const { key, id } = await createKeyAdmin(store, { server: 'test' }).create({ name })
     return { key, stored: { ...(await store.read(id)), ...more } }
   }
   const ask = async (keys: unknown, key: string, onError = () => {}) => {
@@ -602,7 +611,7 @@ describe('keys of the environment', () => {
 })
 
 describe('what cannot be a key', () => {
-  const admin = () => createKeyAdmin(createMemoryKeyStore())
+  const admin = () => createKeyAdmin(createMemoryKeyStore(), { server: 'test' })
   it.each<[object, string]>([
     [{}, 'needs "name"'],
     [{ name: '' }, '"name"'],
@@ -626,8 +635,8 @@ describe('what cannot be a key', () => {
 
   it('a store that does not answer ends each wait', async () => {
     vi.useFakeTimers()
-    const store = { ...createMemoryKeyStore(), create: NEVER, list: NEVER, revoke: NEVER }
-    const keys = createKeyAdmin(store)
+    const store = { ...createMemoryKeyStore(), create: NEVER, read: NEVER, list: NEVER }
+    const keys = createKeyAdmin(store, { server: 'test' })
     const all = Promise.allSettled([keys.create({ name: 'a' }), keys.list(), keys.revoke('0'.repeat(12))])
     await vi.advanceTimersByTimeAsync(20_000)
     for (const one of await all) expect(one).toMatchObject({ status: 'rejected' })
@@ -640,6 +649,8 @@ it('without a store, or with something else → a TypeError that names the store
     expect(() => apiKeys({ store: store as never })).toThrow(
       /apiKeys needs a store of keys: postgresKeyStore/,
     )
-    expect(() => createKeyAdmin(store as never)).toThrow(/createKeyAdmin needs a store of keys/)
+    expect(() => createKeyAdmin(store as never, { server: 'test' })).toThrow(
+      /createKeyAdmin needs a store of keys/,
+    )
   }
 })

@@ -347,15 +347,19 @@ export const SERVERS: {
   'mayfly-mcp/keys': {
     apiKeys: {
       call: (options) => apiKeys({ store: createMemoryKeyStore(), ...(options as object) }),
-      options: { ...GATE, header: 'x-api-key', cacheMs: 1000 },
+      options: { ...GATE, server: 'shop', header: 'x-api-key', cacheMs: 1000 },
     },
     createKeyAdmin: [
       {
-        call: (options) => createKeyAdmin(createMemoryKeyStore()).create(options),
+        call: (options) => createKeyAdmin(createMemoryKeyStore(), options),
+        options: { server: 'shop', stage: 'staging' },
+      },
+      {
+        call: (options) => createKeyAdmin(createMemoryKeyStore(), { server: 'test' }).create(options),
         options: { name: 'ci', owner: 'ann', scopes: ['shop'], expiresAt: 9e15 },
       },
       {
-        call: (options) => createKeyAdmin(createMemoryKeyStore()).list(options),
+        call: (options) => createKeyAdmin(createMemoryKeyStore(), { server: 'test' }).list(options),
         options: { limit: 10, after: 'a' },
       },
     ],
