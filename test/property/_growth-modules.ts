@@ -18,7 +18,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   'of the author, or of a fixed size': {
     'adapters/_bus': 'ask client long-lived owned-name',
     'adapters/_dynamodb': 'key-store lines table',
-    'adapters/_node': 'buffered-response key-file key-use-file session-numbers',
+    'adapters/_node': 'buffered-response file-owner key-file key-use-file session-numbers',
     'adapters/_postgres': 'fetch-types receive task-schema',
     'adapters/_stdio': 'after-death',
     'adapters/_tasks': 'store-ask',
