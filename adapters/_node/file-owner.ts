@@ -9,7 +9,7 @@ interface Owner {
   readonly gid: number
 }
 
-/** Opens a file at its end. A new one may only be read by its owner: of root, the owner of its folder. */
+/** Opens a file to add to it. A new one may only be read by its owner: of root, the owner of its folder. */
 export async function openToAppend(file: string): Promise<FileHandle> {
   const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants
   let handle: FileHandle

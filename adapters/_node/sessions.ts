@@ -5,6 +5,7 @@ import { type Names, refuseUnknown } from '../../src/definition/unknown-option.t
 import { isMCPServer } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
+import { whenRefused } from '../../src/protocol/stream-expiry.ts'
 import { type FetchServer, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
 import { createShares, fullAnswer } from '../../src/request/shares.ts'
@@ -177,7 +178,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     const answer = answered(refusal ?? response, {
       headers,
       isReplayed,
-      ...(isListening && { watchEnd: (end: () => void) => atExpiry(admitted, end) }),
+      watchEnd: (end) => (isListening ? atExpiry : whenRefused)(admitted, end),
       onEnd() {
         stopListening?.()
         onEnd()

@@ -72,6 +72,11 @@ export interface Auth {
   checkNames?(parts: NamedParts, warn?: (message: string) => void): void
   /** What an operator must set in `env` before all callers of the server can be checked, for `mayfly doctor`. Undefined: nothing. */
   faultIn?(env: unknown, server?: string): string | undefined
+  /**
+   * Milliseconds after which the caller of an open stream is checked again, as by `admit`: the stream of a caller that is refused ends.
+   * Default: only its expiry ends one.
+   */
+  readonly recheckMs?: number
   /** It has to be told the `id` of the server with each request. Default false. */
   readonly needsServer?: boolean
   /** The header with the token. Default `Authorization`. */

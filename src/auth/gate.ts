@@ -42,7 +42,9 @@ const UNAVAILABLE: AuthRefusal = {
   headers: { 'retry-after': '5' },
 }
 
-type Gate = Required<Omit<Auth, 'header' | 'keyHeader' | 'faultIn' | 'keyStore' | 'needsServer'>> &
+type Gate = Required<
+  Omit<Auth, 'header' | 'keyHeader' | 'faultIn' | 'keyStore' | 'needsServer' | 'recheckMs'>
+> &
   Pick<Auth, 'header' | 'keyHeader'>
 
 /**

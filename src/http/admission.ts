@@ -6,7 +6,7 @@ import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
 import { tokenHeader } from '../auth/token-header.ts'
 import { isA } from '../definition/error-text.ts'
 import { ANSWER_TIMEOUT_MS, TimeoutError, withTimeout } from '../definition/timeout.ts'
-import type { Admitted, Refusal } from '../protocol/engine-options.ts'
+import type { Admitted, Recheck, Refusal } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import type { Access, Caller } from '../request/access.ts'
 import { parseHost, reachOf } from '../request/address.ts'
@@ -114,17 +114,19 @@ export function createAdmitCaller(
 ): (received: Received) => Admitted | BufferedReply | Promise<Admitted | BufferedReply> {
   const { auth, serverId, reportError, trustProxy, unknownAccess } = options
 
-  const decide = async ({ request, platform, waitUntil }: Received): Promise<Admitting> => {
-    const { env, callerReplacesAuth } = platform
+  const contextOf = ({ request, platform, waitUntil }: Received): AuthContext => ({
+    env: platform.env,
+    server: serverId,
+    waitUntil,
+    location: () => resourceLocation(request, platform, options),
+    request: () => givenRequest(request, platform),
+  })
+
+  const decide = async (received: Received): Promise<Admitting> => {
+    const { request, platform } = received
     if (auth === undefined) return askHost(platform)
-    const context: AuthContext = {
-      env,
-      server: serverId,
-      waitUntil,
-      location: () => resourceLocation(request, platform, options),
-      request: () => givenRequest(request, platform),
-    }
-    if (callerReplacesAuth !== true) return auth.admit(request, context)
+    const context = contextOf(received)
+    if (platform.callerReplacesAuth !== true) return auth.admit(request, context)
     // A test passes the caller as data, not as a function.
     const caller = typeof platform.caller === 'function' ? undefined : platform.caller
     return (caller?.auth && auth.admitCaller?.(caller.auth, context)) ?? admitHostCaller(caller)
@@ -136,6 +138,21 @@ export function createAdmitCaller(
   ): BufferedReply => {
     if (cause !== undefined) reportError(cause, { requestId, auth: true })
     return refusal(status, message, { ...own, ...headers })
+  }
+
+  /** The same decision for a stream that this request has opened. Undefined: it is not taken again. */
+  const recheckOf = (received: Received): Recheck | undefined => {
+    if (auth?.recheckMs === undefined || received.platform.callerReplacesAuth === true) return undefined
+    const verdict: Recheck['verdict'] = async () => {
+      try {
+        const again = await auth.admit(received.request, contextOf(received))
+        return again.ok ? 'admitted' : again.refusal.status === 503 ? 'unknown' : 'refused'
+      } catch {
+        // The caller's next request reports it.
+        return 'unknown'
+      }
+    }
+    return { everyMs: auth.recheckMs, verdict }
   }
 
   let hasWarned = false
@@ -169,10 +186,12 @@ export function createAdmitCaller(
         : refuseTraffic(overRate, headers)
     }
     if (isCounted && admission.auth === undefined) warnOfProxy(received)
+    const recheck = admission.auth && recheckOf(received)
     const admitted: Admitted = {
       ...received,
       auth: admission.auth,
       access: admission.access ?? unknownAccess,
+      ...(recheck && { recheck }),
     }
     if (!isCounted) return admitted
     const overRate = await traffic.count(admitted)

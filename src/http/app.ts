@@ -7,6 +7,7 @@ import type { Body, Engine } from '../protocol/engine.ts'
 import type { Admitted, Checkpoint } from '../protocol/engine-options.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import { BufferedReply, jsonReply, type Reply, toResponse } from '../protocol/reply.ts'
+import { endingWhenRefused } from '../protocol/stream-expiry.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { hasUrl, pathOf } from '../request/request-url.ts'
@@ -94,8 +95,8 @@ export function createApp(
         const body: Body | BufferedReply =
           method === 'POST' ? await checks.read(admitted) : { value: { jsonrpc: '2.0', id: 0, method } }
         // The engine logs the messages of a body.
-        const reply = body instanceof BufferedReply ? log(body, admitted) : await engine.serve(body, admitted)
-        return toResponse(reply, platform)
+        if (body instanceof BufferedReply) return toResponse(log(body, admitted), platform)
+        return toResponse(endingWhenRefused(await engine.serve(body, admitted), admitted), platform)
       } catch (error) {
         return faultResponse(error, request, options.reportError)
       }
@@ -151,7 +152,10 @@ function createEndpoint(
       return body instanceof BufferedReply ? toResponse(log(body, admitted)) : body.text
     },
     answer: async (body, admitted) =>
-      toResponse(await engine.serve({ text: body }, admitted), admitted.platform),
+      toResponse(
+        endingWhenRefused(await engine.serve({ text: body }, admitted), admitted),
+        admitted.platform,
+      ),
     log: (response, admitted) => toResponse(log(response, admitted)),
   }
 }

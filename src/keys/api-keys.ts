@@ -26,7 +26,7 @@ export interface ApiKeysOptions<E = Env> extends GateOptions {
   server?: string
   /** Also accepts keys in this header, which then counts before `Authorization`. Default: only `Authorization: Bearer <key>`. */
   header?: 'x-api-key'
-  /** Milliseconds, up to 300 000, for which a key is remembered: a revoked one is accepted for as long. Default 5000. */
+  /** Milliseconds, up to 300 000, for which a key is remembered: a revoked one is accepted for as long, and its open streams 15 seconds longer. Default 5000. */
   cacheMs?: number
 }
 
@@ -38,6 +38,9 @@ const OPTIONS: Names<ApiKeysOptions> = {
   ...GATE_OPTIONS,
 }
 
+/** Milliseconds between the checks of a key whose stream is open. */
+const RECHECK_MS = 15_000
+
 interface Opened {
   readonly store: KeyStore
   readonly lookUp: LookUp
@@ -47,7 +50,8 @@ interface Opened {
 /**
  * Accepts API keys (`mk_…`), which `mayfly keys create` and `createKeyAdmin` make. The caller is the key's owner: `ctx.auth.clientId`,
  * with `keyId` and `keyName` in `ctx.auth.extra`. Only keys of this server and its stage (`MAYFLY_STAGE`) are accepted. A text with a wrong checksum is refused without asking the store. While the store is
- * down, callers get 503; what it answered before is used for `cacheMs` only.
+ * down, callers get 503; what it answered before is used for `cacheMs` only. The streams of a key that was revoked end within `cacheMs`
+ * and 15 seconds.
  *
  * ```ts
  * apiKeys({ store: environmentKeyStore })
@@ -99,6 +103,7 @@ export function apiKeys<E = Env>(options: ApiKeysOptions<E>): Auth {
   }
   return {
     ...toGate(verifier, gate),
+    recheckMs: RECHECK_MS,
     ...(named === undefined && { needsServer: true }),
     faultIn(env, server) {
       try {

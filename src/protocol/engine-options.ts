@@ -95,6 +95,13 @@ export interface Rest {
 /** Frees a call's concurrency slot: immediately, or when `rest` is done. */
 export type Leave = (rest?: Rest) => void
 
+/** The check of a caller, again. */
+export interface Recheck {
+  readonly everyMs: number
+  /** `unknown`: it cannot be told now. Never rejects. */
+  verdict(): Promise<'admitted' | 'refused' | 'unknown'>
+}
+
 /** The sender of a message: an admitted HTTP request, or the one client of stdio. */
 export interface Admitted {
   /** Its body was already read. */
@@ -108,6 +115,8 @@ export interface Admitted {
   readonly auth: AuthInfo | undefined
   /** Undefined if the server has no `auth`. */
   readonly access: Access | undefined
+  /** Checks the caller again while a stream is open. Undefined: only its expiry ends one. */
+  readonly recheck?: Recheck
   /** Messages over HTTP have headers, which must match the body; on stdio there are none. */
   readonly isHttp: boolean
   readonly waitUntil: (promise: Promise<unknown>) => void

@@ -588,6 +588,11 @@ export const REQUIREMENTS = {
       'A key is for one server and one stage: elsewhere with the same store it is refused, and one that names no server everywhere.',
     source: ['docs/auth.md'],
   },
+  'keys.streams': {
+    statement:
+      'The open streams of a revoked key end within cacheMs and 15 seconds, and a minute after the store went down.',
+    source: ['docs/auth-reference.md'],
+  },
   'keys.one-id': {
     statement:
       'Of two keys in a variable or a file that have one id, neither is accepted, and both are named.',

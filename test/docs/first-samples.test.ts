@@ -18,7 +18,8 @@ interface Expected {
   readonly text: string
 }
 
-const { key: ANN_KEY, ...stored } = await createStoredKey({ name: 'ann', scopes: ['orders:write'] })
+const { key: ANN_KEY, ...made } = await createStoredKey({ name: 'ann', scopes: ['orders:write'] })
+const stored = { ...made, server: 'shop' }
 
 const TOKEN = 't'.repeat(32)
 

@@ -1,7 +1,7 @@
 /** In workerd: does what a store of this Worker's KV does, and serves a server with its keys. */
 
 import { type KVNamespace, kvKeyStore } from '../../../adapters/cloudflare.ts'
-import { createTool, MCPServer } from '../../../src/index.ts'
+import { createMemoryBus, createTool, MCPServer } from '../../../src/index.ts'
 import { apiKeys } from '../../../src/keys.ts'
 
 interface Env {
@@ -13,6 +13,7 @@ const server = new MCPServer({
   name: 'Shop',
   version: '1.0.0',
   log: false,
+  bus: createMemoryBus(),
   auth: apiKeys({ store: (env: Env) => kvKeyStore(env.KEYS), cacheMs: 0 }),
   tools: { whoami: createTool({ id: 'whoami', execute: (_input, ctx) => String(ctx.auth?.clientId) }) },
 })

@@ -51,7 +51,9 @@ keyStoreSuite('KV', async () => {
   return { here: store, there: store, stop: () => miniflare.dispose() }
 })
 
-it('a Worker accepts keys of its KV, and stores their use after the answer', async () => {
+it('a Worker accepts keys of its KV, stores their use after the answer, and ends the stream of a revoked one [keys.streams]', {
+  timeout: 60_000,
+}, async () => {
   const { url, store, miniflare } = await startWorker()
   try {
     const admin = createKeyAdmin(store, { server: 'shop' })
@@ -64,8 +66,24 @@ it('a Worker accepts keys of its KV, and stores their use after the answer', asy
     }
     expect(await statusOf()).toBe(200)
     await expect.poll(async () => (await admin.list()).keys[0]?.lastUsedAt).toBeGreaterThan(0)
+    const headers = { authorization: `Bearer ${key}` }
+    const listen = modernRequest(
+      'subscriptions/listen',
+      { notifications: { toolsListChanged: true } },
+      { headers },
+    )
+    const stream = await fetch(new URL('/mcp', url), {
+      method: 'POST',
+      headers: listen.headers,
+      body: await listen.text(),
+    })
+    expect(stream.status).toBe(200)
     expect(await admin.revoke(id)).toBe(true)
+    const revokedAt = Date.now()
     expect(await statusOf()).toBe(401)
+    // It lasts 5 minutes otherwise.
+    expect(await stream.text()).toContain('notifications/subscriptions/acknowledged')
+    expect(Date.now() - revokedAt).toBeLessThan(30_000)
   } finally {
     await miniflare.dispose()
   }

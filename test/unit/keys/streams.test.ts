@@ -1,0 +1,198 @@
+/** The open streams of a key that is revoked, on every path. `test/runtimes/keys/kv.test.ts` has one on workerd. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createSessions } from '../../../adapters/node.ts'
+import { startHonoSSE } from '../../../adapters/node-mastra.ts'
+import { createMemoryBus, createTool, type MCPServerConfig } from '../../../src/index.ts'
+import { apiKeys, createKeyAdmin, type KeyStore } from '../../../src/keys.ts'
+import { fromSdk } from '../../../src/sdk.ts'
+import { createMemorySubscriptions } from '../../../src/subscriptions.ts'
+import { createServer, ENDPOINT, initializeRequest, legacyRequest, modernRequest } from '../_client.ts'
+import { ALL, everything } from '../_listen.ts'
+import { createV2 } from '../sdk/_servers.ts'
+import { counted } from './_keys.ts'
+
+/** Milliseconds between two checks, as the docs say. */
+const CHECK_MS = 15_000
+
+let aborted = 0
+const waits = createTool({
+  id: 'waits',
+  execute: (_input, { signal }) =>
+    new Promise<string>((resolve) => {
+      signal.addEventListener('abort', () => {
+        aborted++
+        resolve('')
+      })
+    }),
+})
+
+type Fetching = { fetch(request: Request): Promise<Response> | Response }
+type Headers = { readonly [name: string]: string }
+
+function withKeys(config: Partial<MCPServerConfig>) {
+  return createServer({ ...everything, tools: { waits }, bus: createMemoryBus(), ...config })
+}
+
+const LISTEN = ['subscriptions/listen', { notifications: ALL }] as const
+const CALL = ['tools/call', { name: 'waits', arguments: {} }] as const
+const SSE = { accept: 'text/event-stream' }
+
+async function inSession(server: Fetching, headers: Headers): Promise<Headers> {
+  const response = await server.fetch(initializeRequest({}, headers))
+  await response.text()
+  return { ...headers, 'mcp-session-id': response.headers.get('mcp-session-id')! }
+}
+
+const get = (headers: Headers) => new Request(ENDPOINT, { headers: { ...SSE, ...headers } })
+
+const PATHS: [string, (auth: ReturnType<typeof apiKeys>, headers: Headers) => Promise<Response>][] = [
+  [
+    'subscriptions/listen',
+    async (auth, headers) => withKeys({ auth }).fetch(modernRequest(...LISTEN, { headers })),
+  ],
+  [
+    'a long call',
+    async (auth, headers) =>
+      withKeys({ auth }).fetch(modernRequest(...CALL, { headers: { ...headers, ...SSE } })),
+  ],
+  [
+    'a long call of a legacy client',
+    async (auth, headers) =>
+      withKeys({ auth }).fetch(legacyRequest(...CALL, { headers: { ...headers, ...SSE } })),
+  ],
+  [
+    'the stream of a stored session',
+    async (auth, headers) => {
+      const secret = 'a secret of at least 32 characters'
+      const server = withKeys({ auth, secret, subscriptions: createMemorySubscriptions() })
+      return server.fetch(get(await inSession(server, headers)))
+    },
+  ],
+  [
+    'fromSdk',
+    async (auth, headers) =>
+      fromSdk((context) => createV2(context), { auth, log: false }).fetch(
+        modernRequest(...LISTEN, { headers }),
+      ),
+  ],
+  [
+    'the stream of a session',
+    async (auth, headers) => {
+      const sessions = createSessions(withKeys({ auth }))
+      return sessions.fetch(get(await inSession(sessions, headers)))
+    },
+  ],
+  [
+    'a long call in a session',
+    async (auth, headers) => {
+      const sessions = createSessions(withKeys({ auth }))
+      return sessions.fetch(legacyRequest(...CALL, { headers: await inSession(sessions, headers) }))
+    },
+  ],
+  [
+    'HTTP+SSE',
+    async (auth, headers) => {
+      const url = new URL('http://localhost/sse')
+      const context = { req: { raw: new Request(url, { headers }) }, env: {} }
+      const server = withKeys({ auth })
+      return startHonoSSE({ server, url, ssePath: '/sse', messagePath: '/message', context })
+    },
+  ],
+]
+
+beforeEach(() => {
+  aborted = 0
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** Opens a stream, and checks its caller when told. */
+async function opened(open: (typeof PATHS)[number][1], beforeRead = () => {}) {
+  const store = counted()
+  const admin = createKeyAdmin(store, { server: 'test' })
+  const { key, id } = await admin.create({ name: 'ci' })
+  const read: KeyStore['read'] = async (asked) => {
+    const row = await store.read(asked)
+    beforeRead()
+    return row
+  }
+  const auth = apiKeys({ store: { ...store, read }, cacheMs: 0, server: 'test' })
+  let response: Response | undefined
+  const opening = open(auth, { authorization: `Bearer ${key}` }).then((answer) => {
+    response = answer
+  })
+  // A call becomes a stream after a while.
+  for (let turns = 0; response === undefined && turns < 100; turns++) {
+    await vi.advanceTimersByTimeAsync(100)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await opening
+  if (response === undefined) throw new Error('no response')
+  expect(response.status).toBe(200)
+  let isEnded = false
+  const reader = response.body!.getReader()
+  const readAll = async (): Promise<void> => {
+    while (!(await reader.read()).done);
+    isEnded = true
+  }
+  readAll().catch(() => {})
+  return {
+    leave: () => reader.cancel(),
+    admin,
+    id,
+    hasEnded: () => isEnded,
+    /** Resolves when the key was read, and the check is over. */
+    async check() {
+      const before = store.reads.length
+      await vi.advanceTimersByTimeAsync(CHECK_MS)
+      await expect.poll(() => store.reads.length, { timeout: 5000 }).toBeGreaterThan(before)
+      await new Promise((resolve) => setImmediate(resolve))
+      await new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+}
+
+describe('when its key is revoked', () => {
+  it.each(PATHS)('%s ends with the next check, and not before [keys.streams]', async (name, open) => {
+    const { admin, id, check, hasEnded } = await opened(open)
+    for (let checks = 0; checks < 3; checks++) await check()
+    expect([hasEnded(), aborted]).toEqual([false, 0])
+    await admin.revoke(id)
+    expect(hasEnded()).toBe(false)
+    await check()
+    await expect.poll(hasEnded).toBe(true)
+    if (name === 'a long call') expect(aborted).toBe(1)
+  })
+})
+
+describe('while the store is down', () => {
+  const LISTENING = PATHS[0]![1]
+
+  it('the stream stays for three checks, and ends with the fourth [keys.streams]', async () => {
+    let isDown = false
+    const { check, hasEnded } = await opened(LISTENING, () => {
+      if (isDown) throw new Error('ECONNREFUSED')
+    })
+    for (let outages = 0; outages < 2; outages++) {
+      isDown = true
+      for (let checks = 0; checks < 3; checks++) await check()
+      isDown = false
+      await check()
+      expect(hasEnded()).toBe(false)
+    }
+    isDown = true
+    for (let checks = 0; checks < 3; checks++) await check()
+    expect(hasEnded()).toBe(false)
+    await check()
+    await expect.poll(hasEnded).toBe(true)
+  })
+})
+
+it('a client that leaves ends the checks', async () => {
+  const { leave, check } = await opened(PATHS[0]![1])
+  await check()
+  await leave()
+  await expect.poll(() => vi.getTimerCount()).toBe(0)
+})
