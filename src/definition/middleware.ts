@@ -3,6 +3,7 @@
  */
 import type { CallToolResult } from './content.ts'
 import type { McpContext } from './context.ts'
+import { isSameData, ownData } from './own-data.ts'
 
 /** The part of a context that also exists for `fromSdk` and `fromNode`, whose servers have a context of their own. */
 export type CallContext = Pick<
@@ -14,7 +15,10 @@ export type CallContext = Pick<
 export interface ToolCall<Context = McpContext> {
   /** The name that clients see. */
   readonly toolName: string
-  /** The validated arguments, as the tool receives them. For `fromSdk` and `fromNode`: as the client sent them. */
+  /**
+   * The validated arguments, as the tool receives them. For `fromSdk` and `fromNode`: as the client sent them. A copy for this middleware,
+   * like `arguments`: what it changes in them before `next()` is validated like arguments that it passes to `next`.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: each tool has arguments of its own.
   readonly input: any
   /** The arguments as the client sent them, or as the middleware before this one changed them. */
@@ -35,7 +39,7 @@ export interface ToolCall<Context = McpContext> {
  * Calls the next middleware, and finally the tool. At most once.
  *
  * @param changed Arguments in place of those of the client, as a client would send them. They are validated again.
- * @returns The result as the client would get it. Does not settle if the tool asks its user in another round.
+ * @returns The result as the client would get it, as a copy for this middleware: what it changes in it is validated. Does not settle if the tool asks its user in another round.
  * @throws What the tool throws.
  */
 export type NextCall = (changed?: { readonly [name: string]: unknown }) => Promise<CallToolResult>
@@ -64,6 +68,8 @@ export interface Around<Context> {
   /** The arguments as `input`. @throws TypeError for invalid ones. */
   parse(changed: ToolCall['arguments']): unknown
   run(input: unknown, sent: ToolCall['arguments']): CallToolResult | Promise<CallToolResult>
+  /** A result as JSON. @throws TypeError for one that cannot be sent. */
+  toJson(result: CallToolResult): string
   /** A result from what a middleware returned, validated. */
   toResult(output: unknown): CallToolResult | Promise<CallToolResult>
 }
@@ -93,6 +99,16 @@ class AroundCall<Context> implements ToolCall<Context> {
   }
 }
 
+/** The arguments that a middleware has changed in place. Undefined: none. */
+function changedIn(
+  call: Pick<ToolCall, 'input' | 'arguments'>,
+  input: unknown,
+  sent: ToolCall['arguments'],
+): ToolCall['arguments'] | undefined {
+  if (!isSameData(call.input, input)) return call.input as ToolCall['arguments']
+  return isSameData(call.arguments, sent) ? undefined : call.arguments
+}
+
 /** Runs a call through the middleware, the first of which is outermost. */
 export function throughMiddleware<Context>(
   use: readonly ToolMiddleware<Context>[],
@@ -110,16 +126,23 @@ export function throughMiddleware<Context>(
     if (middleware === undefined) return around.run(input, sent)
     let isPassed = false
     let result: CallToolResult | undefined
-    const pass = async (changed: ToolCall['arguments'] | undefined): Promise<CallToolResult> => {
+    let shown: CallToolResult | undefined
+    let shownText: string | undefined
+    const pass = async (passed: ToolCall['arguments'] | undefined): Promise<CallToolResult> => {
       if (isPassed) throw new TypeError(`A middleware called next() twice for tool "${toolName}".`)
       isPassed = true
-      result =
-        changed === undefined
-          ? await enter(index + 1, input, sent)
-          : await enter(index + 1, await around.parse(changed), changed)
-      return result
+      const changed = passed ?? changedIn(call, input, sent)
+      if (changed === undefined) result = await enter(index + 1, input, sent)
+      else {
+        // A copy: what the middleware changes later is not validated.
+        const own = ownData(changed) as ToolCall['arguments']
+        result = await enter(index + 1, await around.parse(own), own)
+      }
+      shownText = around.toJson(result)
+      shown = JSON.parse(shownText) as CallToolResult
+      return shown
     }
-    const call = new AroundCall(around, input, sent)
+    const call = new AroundCall(around, ownData(input), ownData(sent) as ToolCall['arguments'])
     const output: unknown = await middleware(call, (changed) => {
       const passed = pass(changed)
       // A middleware that does not wait for it must not end the process.
@@ -130,7 +153,8 @@ export function throughMiddleware<Context>(
       throw new TypeError(
         `A middleware returned nothing for tool "${toolName}": return next(), or a result of its own.`,
       )
-    return output === result ? result! : around.toResult(output)
+    if (output === shown && around.toJson(shown as CallToolResult) === shownText) return result!
+    return around.toResult(ownData(output))
   }
   return enter(0, input, sent)
 }

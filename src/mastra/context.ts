@@ -9,9 +9,9 @@ import type {
   RequestContextValues,
 } from '../definition/context.ts'
 import { isPlain } from '../definition/is-object.ts'
+import { ownData } from '../definition/own-data.ts'
 import type { Context } from '../request/context.ts'
 import { addMembers, type Members } from '../request/members.ts'
-import { ownData } from '../request/own-auth.ts'
 import { extraOf, type SdkExtra } from '../sdk/extra.ts'
 import { MastraRequestContext } from './request-context.ts'
 

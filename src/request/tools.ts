@@ -204,6 +204,7 @@ export function aroundTool(
       )
     },
     run,
+    toJson: (result) => sendable(tool, () => JSON.stringify(result)),
     toResult: async (output) => {
       const result = await sendable(tool, () => tool.toResult(output, 'modern'))
       reportMismatch(result, tool, context, reportError)

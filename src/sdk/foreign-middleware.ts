@@ -54,6 +54,7 @@ export async function answerThrough(
     context: toContext(incoming, signal),
     parse: (changed: object) => changed,
     run,
+    toJson: (result: CallToolResult) => JSON.stringify(result),
     toResult: (output: unknown) => forEra(toCallToolResult(output, false), incoming.era),
   }
   try {

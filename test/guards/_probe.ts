@@ -87,6 +87,13 @@ export class Probe {
     async ({ auth, input, signal }, next) => {
       signal.throwIfAborted()
       if (input.text === 'refuse') throw new Error(`refused for ${auth?.clientId}`)
+      if (input.text === 'edit') {
+        input.text = 'edited'
+        const edited = await next()
+        for (const block of edited.content) if (block.type === 'text') block.text += '?'
+        edited._meta = { ...edited._meta, seen: true }
+        return edited
+      }
       const result = await next()
       return { ...result, _meta: { ...result._meta, seen: true } }
     },

@@ -194,13 +194,14 @@ export const SCENARIOS: { readonly [G in GuardId]: Scenario } = {
       probe.audit.length = 1
     }
     expect(await say('own')).toMatchObject({ content: [{ text: 'its own' }], _meta: { seen: true } })
+    expect(await say('edit')).toMatchObject({ content: [{ text: 'edited!?' }], _meta: { seen: true } })
     const refused = await say('refuse')
     expect(refused).toMatchObject({ content: [{ text: 'refused for undefined' }], isError: true })
     expect(JSON.stringify(refused)).not.toContain('.ts')
     await eventually(() => expect(probe.reports).toEqual(['refused for undefined']))
-    expect(probe.count('say')).toBe(1)
+    expect(probe.count('say')).toBe(2)
     await eventually(() =>
-      expect(probe.audit.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'failed']),
+      expect(probe.audit.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done', 'failed']),
     )
   },
 

@@ -1,0 +1,249 @@
+/** What middleware changes in place: it is validated like what it returns, and is for its own caller. */
+import { describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import { createTool, type MCPServerConfig, type ToolMiddleware } from '../../src/index.ts'
+import { fromSdk } from '../../src/sdk.ts'
+import { callTool, createServer, modern, textOf } from './_client.ts'
+import { createV2 } from './sdk/_servers.ts'
+
+const PLACE = { city: 'Bern', tags: ['old'] }
+const CACHED = { degrees: 20, tags: ['warm'] }
+/** A class of the author's, which a JSON copy does not keep. */
+class Forecast {
+  degrees = 20
+  tags = ['warm']
+}
+const INSTANCE = new Forecast()
+
+const executed = vi.fn()
+const weather = createTool({
+  id: 'weather',
+  inputSchema: z.object({
+    place: z.object({ city: z.string(), tags: z.array(z.string()) }).default(PLACE),
+    days: z.number().max(7).default(1),
+    on: z.iso
+      .date()
+      .transform((text) => new Date(text))
+      .optional(),
+  }),
+  outputSchema: z.object({ degrees: z.number(), tags: z.array(z.string()) }),
+  execute: (input, ctx) => {
+    executed(structuredClone(input))
+    return ctx.env.instance === true ? INSTANCE : CACHED
+  },
+})
+
+function serve(use: readonly ToolMiddleware[], config: Partial<MCPServerConfig> = {}) {
+  executed.mockClear()
+  const reports: string[] = []
+  const onError = (error: unknown) => void reports.push((error as Error).message)
+  const server = createServer({ tools: { weather }, use, onError, ...config })
+  return { server, reports, ask: (args: object = {}) => callTool(server, 'weather', args) }
+}
+
+const changes =
+  (change: (call: Parameters<ToolMiddleware>[0]) => void): ToolMiddleware =>
+  (call, next) => {
+    change(call)
+    return next()
+  }
+
+describe('arguments changed in place', () => {
+  it.each<[string, ToolMiddleware]>([
+    [
+      'input',
+      changes(({ input }) => {
+        input.days = 5
+      }),
+    ],
+    [
+      'arguments',
+      changes((call) => {
+        ;(call.arguments as { days: number }).days = 5
+      }),
+    ],
+  ])('%s: the tool and the next middleware get them', async (_what, change) => {
+    const seen: unknown[] = []
+    const second: ToolMiddleware = (call, next) => {
+      seen.push(call.input.days, call.arguments.days)
+      return next()
+    }
+    const { ask } = serve([change, second])
+    await ask({ days: 2 })
+    expect(executed).toHaveBeenCalledWith({ place: PLACE, days: 5 })
+    expect(seen).toEqual([5, 5])
+  })
+
+  it.each<[string, ToolMiddleware]>([
+    [
+      'input',
+      changes(({ input }) => {
+        input.days = 30
+      }),
+    ],
+    ['input, in its depth', changes(({ input }) => void input.place.tags.push(7))],
+    [
+      'arguments',
+      changes((call) => {
+        ;(call.arguments as { days: number }).days = 30
+      }),
+    ],
+    ['a member is gone', changes(({ input }) => void delete input.place.city)],
+  ])('%s: invalid ones fail the call before the tool runs [tools.middleware]', async (_what, change) => {
+    const { ask, reports } = serve([change])
+    const answer = await ask({ days: 2 })
+    expect(answer.result?.isError).toBe(true)
+    expect(textOf(answer)).toContain('A middleware passed invalid arguments to tool "weather"')
+    expect(reports).toHaveLength(1)
+    expect(executed).not.toHaveBeenCalled()
+  })
+
+  it('not at all: values of a transform stay as they are', async () => {
+    const { ask } = serve([(_call, next) => next()])
+    await ask({ on: '2026-01-02' })
+    expect(executed).toHaveBeenCalledWith({ place: PLACE, days: 1, on: new Date('2026-01-02') })
+  })
+
+  it('once the tool runs, or in what was passed to next(): nothing of it reaches the tool', async () => {
+    const late = vi.fn()
+    const slow = createTool({
+      id: 'slow',
+      inputSchema: z.object({ to: z.object({ city: z.string() }) }),
+      execute: async (input) => {
+        await new Promise((resolve) => setImmediate(resolve))
+        late(structuredClone(input))
+        return ''
+      },
+    })
+    for (const isPassed of [false, true]) {
+      const use: ToolMiddleware[] = [
+        (call, next) => {
+          const changed = { to: { city: 'Rome' } }
+          const running = isPassed ? next(changed) : next()
+          changed.to.city = 5 as never
+          call.input.to.city = 5
+          ;(call.arguments as typeof changed).to.city = 5 as never
+          return running
+        },
+      ]
+      await callTool(createServer({ tools: { slow }, use }), 'slow', { to: { city: 'Bern' } })
+      expect(late).toHaveBeenLastCalledWith({ to: { city: isPassed ? 'Rome' : 'Bern' } })
+    }
+  })
+
+  it('are for their caller: a default and the audit trail keep their own', async () => {
+    const audited: unknown[] = []
+    const audit = {
+      record: () => {},
+      arguments: (_target: unknown, args: unknown) => {
+        audited.push(structuredClone(args))
+        return undefined
+      },
+    }
+    const { ask } = serve(
+      [
+        changes(({ input, arguments: sent }) => {
+          input.place.tags.push('new')
+          ;(sent as { days: number }).days = 3
+        }),
+      ],
+      { audit: audit as never },
+    )
+    for (let calls = 0; calls < 3; calls++) await ask({ days: 2 })
+    expect(PLACE.tags).toEqual(['old'])
+    for (const [input] of executed.mock.calls) expect(input.place.tags).toEqual(['old', 'new'])
+    expect(audited.every((args) => (args as { days: number }).days === 2)).toBe(true)
+  })
+})
+
+describe.each([
+  ['a plain object', {}],
+  ['an instance of a class', { instance: true }],
+])('a result changed in place: %s', (_what, env) => {
+  const change =
+    (edit: (content: { degrees: unknown; tags: unknown[] }) => void): ToolMiddleware =>
+    async (_call, next) => {
+      const result = await next()
+      edit(result.structuredContent as never)
+      return result
+    }
+  const askIn = async (use: readonly ToolMiddleware[]) => {
+    const { server, reports } = serve(use)
+    const answer = await modern(
+      server,
+      'tools/call',
+      { name: 'weather', arguments: {} },
+      { platform: { env } },
+    )
+    return { answer, reports }
+  }
+
+  it('is what the client gets, and what the tool keeps for others stays [tools.middleware]', async () => {
+    for (let calls = 0; calls < 2; calls++) {
+      const { answer } = await askIn([change((content) => content.tags.push('for you'))])
+      expect(answer.result?.structuredContent).toEqual({ degrees: 20, tags: ['warm', 'for you'] })
+    }
+    expect([CACHED.tags, INSTANCE.tags]).toEqual([['warm'], ['warm']])
+  })
+
+  it.each<[string, ToolMiddleware]>([
+    [
+      'a member',
+      change((content) => {
+        content.degrees = 'hot'
+      }),
+    ],
+    ['in its depth', change((content) => content.tags.push(7))],
+  ])(
+    '%s that does not match the outputSchema → an isError result, also for the middleware outside',
+    async (_how, bad) => {
+      const seen: unknown[] = []
+      const outer: ToolMiddleware = async (_call, next) => {
+        const result = await next()
+        seen.push(result.isError)
+        return result
+      }
+      const { answer } = await askIn([outer, bad])
+      expect(answer.result?.isError).toBe(true)
+      expect(textOf(answer)).toContain('does not match its outputSchema')
+      expect(seen).toEqual([true])
+    },
+  )
+
+  it('later than it was returned: not sent', async () => {
+    const inner = change((content) => {
+      queueMicrotask(() =>
+        queueMicrotask(() =>
+          queueMicrotask(() => {
+            content.degrees = 'hot'
+          }),
+        ),
+      )
+      setTimeout(() => {
+        content.degrees = 'hot'
+      })
+    })
+    const outer: ToolMiddleware = async (_call, next) => {
+      const result = await next()
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return result
+    }
+    const copying: ToolMiddleware = async (call, next) => ({ ...((await inner(call, next)) as object) })
+    for (const use of [[inner], [outer, inner], [outer, copying]])
+      expect((await askIn(use)).answer.result?.structuredContent).toMatchObject({ degrees: 20 })
+  })
+})
+
+it('fromSdk: changed in place, the server gets the arguments and the client the result', async () => {
+  const use: ToolMiddleware<never>[] = [
+    async (call, next) => {
+      call.input.a = 40
+      const result = await next()
+      ;(result.content[0] as { text: string }).text += '!'
+      return result
+    },
+  ]
+  const server = fromSdk((context) => createV2(context), { log: false, use: use as never })
+  const answer = await modern(server, 'tools/call', { name: 'add', arguments: { a: 1, b: 2 } })
+  expect(textOf(answer)).toBe('42!')
+})
