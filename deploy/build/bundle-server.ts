@@ -7,6 +7,7 @@ import type { BuildOptions, Message, Metafile, Plugin } from 'esbuild'
 import type { Artefact, Project } from '../contract/target.ts'
 import { noDefaultExport, noFetch } from '../project/entry.ts'
 import { buildErrors, isBuildFailure, loadEsbuild, refuseForeignInputs } from './bundler.ts'
+import { type FileNames, fileNames } from './file-names.ts'
 import { optionalPackages } from './optional-packages.ts'
 
 export interface ServerBundle {
@@ -30,7 +31,13 @@ export interface ServerBundle {
 
 /** For `platform: 'node'`: the bundle is an ES module, and may contain CommonJS that requires Node's own modules. */
 export const NODE_BANNER =
-  "import { createRequire as mayflyCreateRequire } from 'node:module'; const require = mayflyCreateRequire(import.meta.url);"
+  "import { createRequire as mayflyCreateRequire } from 'node:module'; const require = mayflyCreateRequire(import.meta.url), mayflyMeta = import.meta;"
+
+/** The files are in the bundle, whose folder has nothing else. Older versions of Node do not know it. */
+const BUNDLED_NAMES: FileNames = {
+  __filename: "mayflyMeta.filename ?? 'server.mjs'",
+  __dirname: "mayflyMeta.dirname ?? '.'",
+}
 
 /** The user's server, as the platforms' modules import it. */
 const ENTRY = 'mayfly:entry'
@@ -67,6 +74,7 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
       ...(bundle.plugins ?? []),
       entryPlugin(project.entry),
       optionalPackages(),
+      ...(bundle.banner?.includes(NODE_BANNER) ? [fileNames(() => BUNDLED_NAMES)] : []),
       ...(bundle.platform === 'node' ? [nodeModules] : []),
     ],
     logLevel: 'silent',

@@ -1,7 +1,8 @@
 /** Bundles a server's own files for Node, and imports packages from where they are installed. */
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { BuildOptions } from 'esbuild'
+import { NODE_BANNER } from '../../build/bundle-server.ts'
 import {
   buildErrors,
   installedPackages,
@@ -10,6 +11,7 @@ import {
   refuseForeignInputs,
   requireDefaultExport,
 } from '../../build/bundler.ts'
+import { type FileNames, fileNames } from '../../build/file-names.ts'
 import { createWorkFolder } from '../../build/work-folder.ts'
 import { isSystemError, systemError } from '../../terminal/system-error.ts'
 
@@ -42,6 +44,11 @@ export async function bundleForNode(entry: string, cwd: string, file: string): P
   }
 }
 
+/** The files stay where they are. */
+function namesOf(path: string): FileNames {
+  return { __filename: JSON.stringify(path), __dirname: JSON.stringify(dirname(path)) }
+}
+
 function optionsFor(entry: string, cwd: string, outfile: string) {
   return {
     entryPoints: [entry],
@@ -57,6 +64,8 @@ function optionsFor(entry: string, cwd: string, outfile: string) {
     metafile: true,
     logLevel: 'silent',
     outfile,
-    plugins: [installedPackages({ mayMiss: false })],
+    // For CommonJS, whose require() of packages is left to Node.
+    banner: { js: NODE_BANNER },
+    plugins: [installedPackages({ mayMiss: false }), fileNames(namesOf)],
   } as const satisfies BuildOptions
 }
