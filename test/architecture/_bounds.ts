@@ -209,7 +209,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/protocol/batch-answers.ts': 'inTurn.work',
       'src/protocol/changes.ts': 'ChangesOptions.put',
       'src/protocol/declared-token.ts': 'DeclaredTokens.read DeclaredTokens.write',
-      'src/protocol/engine-options.ts': 'Checkpoint.count Checkpoint.enter OpenStream',
+      'src/protocol/engine-options.ts': 'Checkpoint.count Checkpoint.enter OpenStream Recheck.verdict',
       'src/protocol/engine.ts': 'Answerer.accept Answerer.answer Engine.parse Engine.serve',
       'src/protocol/legacy.ts': 'ServeLegacy',
       'src/protocol/listen.ts': 'ServeListen',
