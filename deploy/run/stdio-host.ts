@@ -14,6 +14,7 @@ import { isMCPServer, serverWithin } from '../../src/http/mounted.ts'
 import type { MCPServer } from '../../src/index.ts'
 import { exportRemedy } from '../project/entry-points.ts'
 import { whatToWrite } from '../project/not-a-server.ts'
+import { defaultOf } from './default-export.ts'
 
 export type HostMessage =
   | { type: 'failed' | 'not-loaded'; reason: string }
@@ -49,10 +50,11 @@ function openOutput(fd: number): Writable {
 }
 
 async function load(file: string): Promise<MCPServer> {
-  const { default: exported } = await import(pathToFileURL(file).href).catch((error: unknown) => {
+  const loaded = await import(pathToFileURL(file).href).catch((error: unknown) => {
     const [line = ''] = textOf(error).split('\n')
     return fail({ type: 'not-loaded', reason: line + exportRemedy(line) })
   })
+  const exported = defaultOf(loaded)
   const server = serverWithin(exported)
   if (isMCPServer<MCPServer>(server)) return server
   const hasFetch = typeof memberOf(exported, 'fetch') === 'function'

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { type FetchServer, serve } from '../../../adapters/node.ts'
 import { noFetch } from '../../project/entry.ts'
 import { whatToWrite } from '../../project/not-a-server.ts'
+import { defaultOf } from '../../run/default-export.ts'
 import { loadReason } from '../../run/load-reason.ts'
 
 // Makes stack traces refer to the user's own files.
@@ -19,7 +20,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
 /** Ends this process with a one-line message if there is no server to serve. */
 async function load(): Promise<FetchServer> {
   try {
-    const { default: server } = (await import(pathToFileURL(bundle).href)) as { default?: unknown }
+    const server = defaultOf((await import(pathToFileURL(bundle).href)) as { default?: unknown })
     if (isFetchServer(server)) return server
     return end(`TypeError: ${noFetch(entry, whatToWrite(server)).message}`)
   } catch (error) {
