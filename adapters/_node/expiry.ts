@@ -4,6 +4,8 @@
 import { MAX_TIMER_MS } from '../../src/interaction/rendezvous.ts'
 import { expiryOf, type StreamOwner, whenRefused } from '../../src/protocol/stream-expiry.ts'
 
+export { whenRefused }
+
 /** Calls `end` when the caller's token expires, or the caller is refused. Returns a function that stops waiting. */
 export function atExpiry(caller: StreamOwner, end: () => void): () => void {
   const stopChecks = whenRefused(caller, end)

@@ -130,11 +130,13 @@ describe('loading a module', () => {
 
 /** Objects that are made once for a server, a process or a session. */
 const MADE_ONCE = [
+  'src/keys/audience.ts fault',
   'src/protocol/session.ts id',
   'src/server-app.ts definition',
   'src/server.ts definition',
   'src/tasks/tasks.ts hasTools',
   'src/tasks/store-time.ts offsetMs',
+  'adapters/_node/key-file.ts fault',
   'adapters/_node/session-registry.ts size',
   'adapters/_node/sessions.ts tasks',
   'adapters/_node/sessions.ts size',

