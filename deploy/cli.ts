@@ -16,6 +16,8 @@ const HELP = `mayfly <command>
   preview [entry] build, and run the result on the platform's runtime
   deploy [entry]  build, check, and upload with the platform's own CLI
   secrets <action> list, set or remove the deployed server's secrets
+  rollback [entry] serve an earlier deployment again
+  destroy [entry] remove a stage, after asking for its name
   logs [entry]    stream the deployed server's logs with the platform's own CLI
   stdio [entry]   serve one client over stdin and stdout, for desktop clients
   doctor [entry]  find what is missing, wrong, or degraded on a platform
@@ -41,6 +43,8 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
   preview: async () => (await import('./commands/preview.ts')).preview,
   deploy: async () => (await import('./commands/deploy.ts')).deploy,
   secrets: async () => (await import('./commands/secrets.ts')).secrets,
+  rollback: async () => (await import('./commands/rollback.ts')).rollback,
+  destroy: async () => (await import('./commands/destroy.ts')).destroy,
   logs: async () => (await import('./commands/logs.ts')).logs,
   stdio: async () => (await import('./commands/stdio.ts')).stdio,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
@@ -56,9 +60,11 @@ const COMMANDS: { readonly [name: string]: () => Promise<(args: string[]) => Pro
 /** What other tools call our commands. */
 const ELSEWHERE: { readonly [name: string]: string } = {
   create: 'init',
+  delete: 'destroy',
   env: 'secrets',
   new: 'init',
   publish: 'deploy',
+  remove: 'destroy',
   run: 'dev',
   secret: 'secrets',
   serve: 'dev',

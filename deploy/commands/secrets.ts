@@ -3,15 +3,15 @@ import { toJsonLine } from '../../src/definition/json-line.ts'
 import { createTempFolder } from '../build/work-folder.ts'
 import type { Place } from '../contract/place.ts'
 import type { StoredSecret } from '../contract/secret-store.ts'
-import type { Deployment, DeployStep, Project } from '../contract/target.ts'
 import { readSecrets, refuseNames } from '../project/secrets.ts'
 import { parseStage } from '../project/stages.ts'
 import { targetNames } from '../targets/all.ts'
-import { type DeployTool, findTool, lookUp, requireLogin, runStep } from '../targets/deploy-tool.ts'
+import { lookUp } from '../targets/deploy-tool.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { oneTarget, parseCommand } from '../terminal/command-line.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { chooseProject, type ProjectTarget } from './_choose-project.ts'
+import { openTool, placeAsJson, requirePlatform, runAll, showPlace } from './_released-place.ts'
 
 const HELP = `mayfly secrets list [--json]                 their names, and when each was last written
 mayfly secrets set <NAME>...               store these variables; their values come from the environment, else .env or .dev.vars
@@ -84,45 +84,35 @@ interface Asked {
 
 async function work({ project, target, targetName }: ProjectTarget, asked: Asked): Promise<number> {
   const { action, names, isJson, stage, extra, folder } = asked
-  if (target.secretStore === undefined || target.place === undefined)
-    throw new CliError(
-      `${target.title} runs on your own machine: its variables are those of the process and of .env`,
-    )
   // Before anything is asked of the platform.
   const values = action === 'set' ? readSecrets(project, names, stage) : new Map<string, string>()
-  const store = target.secretStore(project, { stage, extra, folder })
-  const place = target.place(project, { stage, extra })
-  const whoami = [...store.tool.whoami, ...(store.loginOptions ?? [])]
-  const tool = await openTool({ ...store.tool, whoami }, project)
-  terminal.note(`secrets of ${describe(place)}`)
-  if (store.link !== undefined) await runAll([store.link], tool)
+  const store = requirePlatform(target, 'secretStore')(project, { stage, extra, folder })
+  const place = requirePlatform(target, 'place')(project, { stage, extra })
+  const tool = await openTool(store.tool, project, store.loginOptions)
+  const hidden = [...values.values()]
+  terminal.note(`secrets of the ${showPlace(place)}`)
+  const linked = store.link === undefined ? 0 : await runAll([store.link], tool, hidden)
+  if (linked !== 0) return linked
   if (action === 'list' && 'reason' in store.list) throw new CliError(store.list.reason)
-  const told = 'reason' in store.list ? '' : await lookUp(store.list, tool)
+  const told = 'reason' in store.list ? '' : await lookUp(store.list, tool, hidden)
   const stored = told === undefined ? undefined : store.read(told)
   if (!('reason' in store.list) && stored === undefined)
     throw new CliError(
-      `${store.tool.name} does not tell the secrets of ${describe(place)}: deploy the server first, and see the output above`,
+      `${store.tool.name} does not tell the secrets of the ${showPlace(place)}: deploy the server first, and see the output above`,
     )
   if (action === 'list') return showList(stored ?? [], { place, targetName, isJson })
   const steps =
     action === 'set' ? store.set(values, told ?? '') : store.remove(present(names, stored, place), told ?? '')
-  const code = await runAll(steps, tool, [...values.values()])
+  const code = await runAll(steps, tool, hidden)
   if (code !== 0) return code
   const done = action === 'set' ? 'stored' : 'removed'
   process.stdout.write(
     isJson
-      ? `${toJsonLine({ [done]: names, ...placeOf(place, targetName) })}\n`
+      ? `${toJsonLine({ [done]: names, ...placeAsJson(place, targetName) })}\n`
       : `${done} ${names.join(', ')}\n`,
   )
   terminal.note(`the server sees it ${store.takesEffect}`)
   return 0
-}
-
-async function openTool(named: Deployment['tool'], { cwd }: Project): Promise<DeployTool> {
-  const tool = findTool(named, cwd)
-  if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
-  await requireLogin(tool, { tool: named }, cwd)
-  return tool
 }
 
 /** Throws `CliError` for a name that is not stored, before anything is removed. */
@@ -134,24 +124,8 @@ function present(
   const missing = stored && names.filter((name) => !stored.some((one) => one.name === name))
   if (missing === undefined || missing.length === 0) return names
   throw new CliError(
-    `${describe(place)} has no ${missing.join(', ')}: nothing is removed; mayfly secrets list shows the names`,
+    `the ${showPlace(place)} has no ${missing.join(', ')}: nothing is removed; mayfly secrets list shows the names`,
   )
-}
-
-/** The exit code of the first that fails, which it reports. */
-async function runAll(
-  steps: readonly DeployStep[],
-  tool: DeployTool,
-  hidden: readonly string[] = [],
-): Promise<number> {
-  for (const step of steps) {
-    terminal.note(step.title)
-    const { code } = await runStep(step, tool, { hidden })
-    if (code === 0) continue
-    terminal.warn(`${step.title} failed with exit code ${code}: see the output above`)
-    return code
-  }
-  return 0
 }
 
 function showList(
@@ -160,7 +134,7 @@ function showList(
 ): number {
   const sorted = stored.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   if (isJson) {
-    process.stdout.write(`${toJsonLine({ ...placeOf(place, targetName), secrets: sorted })}\n`)
+    process.stdout.write(`${toJsonLine({ ...placeAsJson(place, targetName), secrets: sorted })}\n`)
     return 0
   }
   const width = Math.max(0, ...sorted.map(({ name }) => name.length))
@@ -170,16 +144,6 @@ function showList(
     return `${printable(name).padEnd(width)}  ${age}\n`
   })
   process.stdout.write(lines.join(''))
-  if (sorted.length === 0) terminal.note(`${describe(place)} has no secrets`)
+  if (sorted.length === 0) terminal.note(`the ${showPlace(place)} has no secrets`)
   return 0
-}
-
-function placeOf({ kind, name, account, stage }: Place, target: string): object {
-  return { target, kind, name, account, stage: stage ?? 'production' }
-}
-
-function describe({ kind, name, account, stage }: Place): string {
-  return printable(
-    `the ${kind} ${name} (${[account, stage ?? 'production'].filter((part) => part !== undefined).join(', ')})`,
-  )
 }

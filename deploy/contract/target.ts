@@ -2,6 +2,7 @@
 import type { Abilities, TaskPlatform } from './abilities.ts'
 import type { SizeLimit } from './facts.ts'
 import type { Place, PlaceOptions } from './place.ts'
+import type { Release, ReleaseOptions, Removal, RollbackOptions } from './release.ts'
 import type { SecretStore, SecretStoreOptions } from './secret-store.ts'
 import type { DeployStep } from './step.ts'
 
@@ -64,6 +65,13 @@ export interface Target {
     project: Project,
     options: SecretStoreOptions,
   ): SecretStore & { readonly tool: Deployment['tool'] }
+  /**
+   * `mayfly rollback`: how an earlier deployment is served again. Runs nothing itself. Throws `CliError` if the deployment must be named.
+   * Undefined if the platform cannot.
+   */
+  rollback?(project: Project, options: RollbackOptions): Release & { readonly tool: Deployment['tool'] }
+  /** `mayfly destroy`: how a stage is removed. Runs nothing itself. Throws `CliError` if the platform's tool cannot. */
+  removal?(project: Project, options: ReleaseOptions): Removal & { readonly tool: Deployment['tool'] }
   /** `mayfly deploy --preview`. Default false. */
   readonly hasPreviews?: boolean
   /** `mayfly logs`. Runs nothing itself. If the platform has no such tool, throws a `CliError` that says where the logs are. */

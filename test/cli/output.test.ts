@@ -51,7 +51,7 @@ async function run(
 }
 
 test('the help lists the fifteen commands', () => {
-  expect(COMMANDS).toHaveLength(16)
+  expect(COMMANDS).toHaveLength(18)
 })
 
 const HELPS = [

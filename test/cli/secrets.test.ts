@@ -1,10 +1,11 @@
 /** `mayfly secrets`: names and ages, never values. Stand-ins take the place of the platforms' tools; test/platform-clis runs real ones. */
-import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { targets } from '../../deploy/targets/all.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
+import { type Answer, type Call, callsIn, writeStandIn } from './_stand-in.ts'
 
 afterAll(stopAll)
 
@@ -13,13 +14,6 @@ const STORED = 'stored-q7x1f7c2a9'
 const REF = 'abcdefghijklmnopqrst'
 const TIME = '2026-11-01T10:00:00.000Z'
 
-interface Call {
-  readonly tool: string
-  readonly args: readonly string[]
-  readonly input: string
-  readonly env: { readonly [name: string]: string }
-}
-
 interface Platform {
   /** Where its stand-ins are written, by path. */
   readonly tools: { readonly [path: string]: string }
@@ -27,7 +21,7 @@ interface Platform {
   readonly env?: { readonly [name: string]: string }
   readonly files?: { readonly [path: string]: string }
   /** What the stand-in prints when the arguments match. */
-  readonly answers: readonly (readonly [pattern: string, answer: string])[]
+  readonly answers: readonly Answer[]
   readonly list?: { readonly age?: string }
   /** The values that a call stores. */
   stored(call: Call): { readonly [name: string]: string | undefined }
@@ -139,27 +133,6 @@ function valuesOf(input: string): { readonly [name: string]: string } {
   return JSON.parse(SecretString) as { [name: string]: string }
 }
 
-/** A program that writes down how it was called, and prints the first answer whose pattern its arguments contain. */
-function writeTool(project: Project, path: string, tool: string, answers: Platform['answers']): void {
-  project.write(
-    path,
-    `#!${process.execPath}
-const { appendFileSync, readFileSync } = require('node:fs')
-const args = process.argv.slice(2)
-const at = args.findIndex((arg) => arg === '--env-file')
-const file = at >= 0 ? args[at + 1] : args.some((arg) => arg.includes('/dev/stdin')) ? '/dev/stdin' : undefined
-const takes = file ?? (/^(env add|secret bulk)/.test(args.join(' ')) ? 0 : undefined)
-const input = takes === undefined ? '' : readFileSync(takes, 'utf8')
-const call = { tool: ${JSON.stringify(tool)}, args, input, env: process.env }
-appendFileSync(${JSON.stringify(join(project.folder, 'calls.jsonl'))}, JSON.stringify(call) + '\\n')
-const line = args.join(' ')
-const [, answer] = ${JSON.stringify(answers)}.find(([pattern]) => line.includes(pattern)) ?? []
-if (answer !== undefined) console.log(answer)
-`,
-  )
-  chmodSync(join(project.folder, path), 0o755)
-}
-
 interface Ran {
   readonly code: number | null
   readonly stdout: string
@@ -182,10 +155,7 @@ async function run(
     project.write(path, text)
   }
   for (const [path, tool] of Object.entries(platform.tools)) {
-    mkdirSync(join(project.folder, path, '..'), { recursive: true })
-    writeTool(project, path, tool, answers ?? platform.answers)
-    if (path.startsWith('node_modules/'))
-      project.write(join(path, '../package.json'), `{ "name": "x", "bin": { "${tool}": "cli.cjs" } }`)
+    writeStandIn(project, path, tool, answers ?? platform.answers)
   }
   const env = {
     PATH: `${join(project.folder, 'bin')}:${process.env.PATH}`,
@@ -195,9 +165,7 @@ async function run(
   const words = ['secrets', ...args.slice(0, 1), '--target', target, ...args.slice(1)]
   const mayfly = new MayflyProcess(words, project.folder, undefined, env)
   const { code, stdout, stderr } = await mayfly.exited
-  const log = join(project.folder, 'calls.jsonl')
-  const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []
-  return { code, stdout, stderr, calls: lines.map((line) => JSON.parse(line) as Call) }
+  return { code, stdout, stderr, calls: callsIn(project) }
 }
 
 const MARK = 'q7x1f7c2a9'
@@ -304,10 +272,8 @@ it('list --json is one document', async () => {
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toEqual({
     target: 'vercel',
-    kind: 'project',
-    name: 'shop',
-    account: 'team_x',
     stage: 'production',
+    place: { kind: 'project', name: 'shop', account: 'team_x' },
     secrets: [{ name: 'API_TOKEN', changed: TIME }],
   })
 })
@@ -349,5 +315,5 @@ it("a server on one's own machine has no secret store", async () => {
   const { code, stderr } = await mayfly.exited
 
   expect(code).toBe(1)
-  expect(stderr).toMatch(/runs on your own machine: its variables are those of the process and of \.env/)
+  expect(stderr).toMatch(/runs on your own machine: Mayfly has not deployed anything there/)
 })

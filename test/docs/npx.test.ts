@@ -20,6 +20,7 @@ const PAGES = [
 const NEEDS_A_PROJECT = [
   'build',
   'deploy',
+  'destroy',
   'dev',
   'doctor',
   'ingest',
@@ -27,6 +28,7 @@ const NEEDS_A_PROJECT = [
   'logs',
   'preview',
   'registry',
+  'rollback',
   'secrets',
   'stdio',
   'tasks',

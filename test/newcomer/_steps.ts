@@ -40,6 +40,7 @@ const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^npx mayfly(?:-mcp)? check \S+(?: --json \| jq .*)?$/, check],
   [/^npx mayfly deploy\b|^npm run deploy$/, deploy],
   [/^npx mayfly (?:logs|secrets list)$/, askForLogs],
+  [/^npx mayfly (?:rollback|destroy --stage \S+)$/, askFirst],
   [/^npx mayfly tasks list$/, askForTasks],
   [/^npx mayfly keys create \S+$/, askForKey],
   [/^npx mayfly registry$/, writeServerJson],
@@ -193,6 +194,14 @@ async function askForLogs(command: string, { newcomer }: Visit): Promise<void> {
   const { code, stderr } = await newcomer.run(command)
   expect(code, stderr).toBe(1)
   expect(stderr).toMatch(/^mayfly: [^\n]*(?:not logged in|failed)[^\n]*$/m)
+}
+
+/** Nothing is changed without a terminal to ask on. */
+async function askFirst(command: string, { newcomer }: Visit): Promise<void> {
+  const { code, stdout, stderr } = await newcomer.run(command)
+  expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^mayfly: [^\n]+$/m)
+  expect(stderr).not.toMatch(/^\s+at /m)
 }
 
 /** A new server has none, and that is said in one line. */

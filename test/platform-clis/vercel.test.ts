@@ -220,3 +220,28 @@ it('--stage: the project that package.json names is deployed, and production’s
       })
   }
 }, 90_000)
+
+it('the Vercel CLI removes the project of the stage, and not that of production', async () => {
+  using project = createProject({ vercel: installed('vercel', 'tools') })
+  project.write('.vercel/project.json', '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }')
+  const stages = { staging: { vercel: 'shop-staging' } }
+  project.write('package.json', JSON.stringify({ name: 'shop', type: 'module', mayfly: { stages } }))
+  const answer = createVercelAnswer()
+  await using api = await startDouble((request) => {
+    if (/\/projects\/(?:prj_s|shop-staging)\b/.test(request.path))
+      return { json: { id: 'prj_s', name: 'shop-staging', accountId: 'team_x', link: null } }
+    return answer(request)
+  })
+
+  const { code, output } = await project.run(
+    [
+      ...['destroy', '--stage', 'staging', '--confirm', 'shop-staging', '--target', 'vercel'],
+      ...['--', '--token', 'token', '--api', api.url],
+    ],
+    { VERCEL_TOKEN: 'token', VERCEL_TELEMETRY_DISABLED: '1' },
+  )
+
+  expect(code, output).toBe(0)
+  const removed = api.received.filter(({ method }) => method === 'DELETE').map(({ path }) => path)
+  expect(removed).toEqual([expect.stringMatching(/\/projects\/prj_s\b/)])
+}, 90_000)

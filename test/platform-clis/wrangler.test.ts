@@ -11,6 +11,13 @@ import { formOf, startDouble } from './_double.ts'
 import { createProject, expectToServe, installed, SECRET } from './_project.ts'
 import { HOSTILE_SECRETS, withWatch } from './_watch.ts'
 
+const ACCOUNT = {
+  CLOUDFLARE_API_TOKEN: 'token',
+  CLOUDFLARE_ACCOUNT_ID: 'acc',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+}
+
 it('wrangler uploads what was built, with the secret as a secret; the upload serves official clients', async () => {
   using project = createProject({ wrangler: installed('wrangler', 'tools') })
   await using api = await startDouble(answerAsCloudflare)
@@ -91,13 +98,7 @@ it('wrangler lists, stores and removes secrets, and no value is printed', async 
     const result = [...stored.keys()].map((name) => ({ name, type: 'secret_text' }))
     return { json: { success: true, errors: [], messages: [], result } }
   })
-  const env = {
-    CLOUDFLARE_API_BASE_URL: `${api.url}/client/v4`,
-    CLOUDFLARE_API_TOKEN: 'token',
-    CLOUDFLARE_ACCOUNT_ID: 'acc',
-    WRANGLER_SEND_METRICS: 'false',
-    WRANGLER_HIDE_BANNER: 'true',
-  }
+  const env = { ...ACCOUNT, CLOUDFLARE_API_BASE_URL: `${api.url}/client/v4` }
   const secrets = (...args: string[]) => project.run(['secrets', ...args, '--target', 'cloudflare'], env)
 
   const set = await secrets('set', 'MAYFLY_SECRET')
@@ -116,15 +117,32 @@ it('wrangler lists, stores and removes secrets, and no value is printed', async 
   for (const { output } of [set, listed, removed]) expect(output).not.toContain(SECRET)
 })
 
+it('wrangler removes the Worker of the stage, and not that of production', async () => {
+  using project = createProject({ wrangler: installed('wrangler', 'tools') })
+  project.write(
+    'wrangler.toml',
+    'name = "shop"\nmain = "server.ts"\ncompatibility_date = "2026-10-01"\n[env.staging]\n',
+  )
+  await using api = await startDouble((request) => {
+    const ok = (result: unknown) => ({ json: { success: true, errors: [], messages: [], result } })
+    if (/\/(?:kv\/namespaces|references|tails)\b/.test(request.path))
+      return ok(request.path.includes('references') ? {} : [])
+    if (request.method === 'DELETE') return ok(null)
+    if (request.path.includes('/deployments')) return ok({ deployments: [{ id: 'd', versions: [] }] })
+    return answerAsCloudflare(request)
+  })
+  const env = { ...ACCOUNT, CLOUDFLARE_API_BASE_URL: `${api.url}/client/v4` }
+
+  const args = ['destroy', '--stage', 'staging', '--target', 'cloudflare', '--confirm', 'shop-staging']
+  const { code, output } = await project.run(args, env)
+
+  expect(code, output).toBe(0)
+  const removed = api.received.filter(({ method }) => method === 'DELETE').map(({ path }) => path)
+  expect(removed).toEqual([expect.stringMatching(/\/(?:services|scripts)\/shop-staging\b/)])
+})
+
 function text(part: FormDataEntryValue | null): Promise<string> {
   return new Response(part).text()
-}
-
-const ACCOUNT = {
-  CLOUDFLARE_API_TOKEN: 'token',
-  CLOUDFLARE_ACCOUNT_ID: 'acc',
-  WRANGLER_SEND_METRICS: 'false',
-  WRANGLER_HIDE_BANNER: 'true',
 }
 
 it('a Worker of that name that nothing names is not replaced', async () => {

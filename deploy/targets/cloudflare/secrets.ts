@@ -6,16 +6,11 @@ import {
   secretsIn,
 } from '../../contract/secret-store.ts'
 import type { Project } from '../../contract/target.ts'
-import { findWranglerConfig } from './config.ts'
-import { cloudflarePlace } from './place.ts'
+import { workerOptions } from './worker-options.ts'
 
 /** https://developers.cloudflare.com/workers/wrangler/commands/#secret. Cloudflare tells no age. */
 export function cloudflareSecrets(project: Project, { stage, extra }: SecretStoreOptions): SecretStore {
-  const { name, options, env, namedBy } = cloudflarePlace(project, { stage, extra })
-  const config = findWranglerConfig(project.cwd)
-  const named = namedBy === undefined && options.length === 0 ? ['--name', name] : options
-  const which = [...(config === undefined ? [] : ['--config', config]), ...named, ...extra]
-  const step = { cwd: project.cwd, ...(env && { env }) }
+  const { options: which, step } = workerOptions(project, { stage, extra })
   const bulk = (title: string, values: { readonly [name: string]: string | null }) => ({
     ...step,
     title,

@@ -27,6 +27,7 @@ import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from 
 import { startDev } from './dev.ts'
 import { checkWorkerEntry } from './entry-check.ts'
 import { cloudflarePlace } from './place.ts'
+import { cloudflareRemoval, cloudflareRollback } from './release.ts'
 import { cloudflareSecrets } from './secrets.ts'
 import { startupWarnings } from './startup.ts'
 import { devArgs, filesForWrangler, OFFLINE, OLDEST_NODE, wranglerBin } from './wrangler.ts'
@@ -54,6 +55,8 @@ export const cloudflare: Target = {
   hasPreviews: true,
   place: cloudflarePlace,
   secretStore: (project, options) => ({ tool: TOOL, ...cloudflareSecrets(project, options) }),
+  rollback: (project, options) => ({ tool: TOOL, ...cloudflareRollback(project, options) }),
+  removal: (project, options) => ({ tool: TOOL, ...cloudflareRemoval(project, options) }),
   deployment,
   logs,
   examine,

@@ -76,6 +76,9 @@ export const deno: Target = {
   hasPreviews: true,
   place,
   secretStore: (project, options) => ({ tool: TOOL, ...denoSecrets(place(project, options), options) }),
+  removal: () => {
+    throw new CliError("Deno's tool removes no app: remove it in the app's settings on console.deno.com")
+  },
   deployment,
   logs,
   examine,

@@ -26,6 +26,7 @@ import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
 import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
 import { AWS_OPTIONS, lambdaPlace, STACK_OPTIONS } from './place.ts'
+import { lambdaRemoval } from './release.ts'
 import { lambdaSecrets } from './secrets.ts'
 
 const RIC = 'aws-lambda-ric'
@@ -54,6 +55,7 @@ export const lambda: Target = {
   ...artefact,
   place: lambdaPlace,
   secretStore: (project, options) => ({ tool: TOOL, ...lambdaSecrets(project, options) }),
+  removal: (project, options) => ({ tool: TOOL, ...lambdaRemoval(project, options) }),
   deployment,
   logs,
   examine,

@@ -25,6 +25,7 @@ import { findTool, toolFinding } from '../deploy-tool.ts'
 import { pickOptions } from '../tool-options.ts'
 import { EDGE_HOST } from './edge-host.ts'
 import { apiSite, COMMON_OPTIONS, netlifyPlace } from './place.ts'
+import { netlifyRemoval, netlifyRollback } from './release.ts'
 import { netlifySecrets, siteStep } from './secrets.ts'
 
 /** `.ts` from source, `.js` from dist/. */
@@ -96,7 +97,15 @@ const asEdgeFunction: Pick<Target, 'build' | 'preview'> = {
 
 const common: Pick<
   Target,
-  'defaultPort' | 'hasPreviews' | 'place' | 'secretStore' | 'deployment' | 'logs' | 'examine'
+  | 'defaultPort'
+  | 'hasPreviews'
+  | 'place'
+  | 'secretStore'
+  | 'rollback'
+  | 'removal'
+  | 'deployment'
+  | 'logs'
+  | 'examine'
 > = {
   defaultPort: 8888,
   hasPreviews: true,
@@ -105,6 +114,8 @@ const common: Pick<
     tool: TOOL,
     ...netlifySecrets(project, findTool(TOOL, project.cwd) ?? TOOL.name, options),
   }),
+  rollback: (project, options) => ({ tool: TOOL, ...netlifyRollback(project, options) }),
+  removal: (project, options) => ({ tool: TOOL, ...netlifyRemoval(project, options) }),
   deployment,
   logs,
   examine,

@@ -27,6 +27,7 @@ import { denoProgram } from '../deno/program.ts'
 import { toolFinding } from '../deploy-tool.ts'
 import { pickOptions, withoutOptions } from '../tool-options.ts'
 import { LINK_FILE, PROJECT_OPTIONS, productionRef, supabasePlace } from './place.ts'
+import { supabaseRemoval } from './release.ts'
 import { supabaseSecrets } from './secrets.ts'
 import { readOwnVariables, toProjectVariables, variablePrefix } from './variables.ts'
 
@@ -85,6 +86,7 @@ export const supabase: Target = {
   ...artefact,
   place: supabasePlace,
   secretStore: (project, options) => ({ tool: TOOL, ...supabaseSecrets(project, options) }),
+  removal: (project, options) => ({ tool: TOOL, ...supabaseRemoval(project, options) }),
   deployment,
   logs,
   examine,

@@ -1,6 +1,4 @@
 /** The variables of a project of Vercel, by its CLI. */
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import {
   readJson,
   type SecretStore,
@@ -9,7 +7,8 @@ import {
 } from '../../contract/secret-store.ts'
 import type { Project } from '../../contract/target.ts'
 import { pickOptions } from '../tool-options.ts'
-import { GLOBAL_OPTIONS, LINK_FILE, vercelPlace } from './place.ts'
+import { linkFolder } from './linked.ts'
+import { GLOBAL_OPTIONS, vercelPlace } from './place.ts'
 
 /** A stage is a project of its own, whose server is its production. */
 const ENVIRONMENT = 'production'
@@ -18,14 +17,7 @@ const ENVIRONMENT = 'production'
 export function vercelSecrets(project: Project, { stage, extra, folder }: SecretStoreOptions): SecretStore {
   const place = vercelPlace(project, { stage, extra })
   const common = pickOptions(extra, GLOBAL_OPTIONS)
-  const linked = join(project.cwd, LINK_FILE)
-  const isLinked = stage === undefined && place.namedBy === LINK_FILE && existsSync(linked)
-  if (isLinked) {
-    mkdirSync(dirname(join(folder, LINK_FILE)), { recursive: true })
-    copyFileSync(linked, join(folder, LINK_FILE))
-  }
-  const step = { cwd: folder, env: place.env ?? {} }
-  const link = isLinked ? undefined : place.link?.(folder)
+  const { step, link } = linkFolder(project, place, folder)
   return {
     loginOptions: common,
     takesEffect: 'with the next deployment',

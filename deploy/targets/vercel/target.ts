@@ -13,6 +13,7 @@ import { artefactDev } from '../artefact-dev.ts'
 import { toolFinding } from '../deploy-tool.ts'
 import { deployment, logs, maxDurationOf, TOOL } from './deployment.ts'
 import { vercelPlace } from './place.ts'
+import { vercelRemoval, vercelRollback } from './release.ts'
 import { vercelSecrets } from './secrets.ts'
 
 const OUTPUT = '.vercel/output'
@@ -100,12 +101,22 @@ const onEdge: Pick<Target, 'build' | 'preview'> = {
 
 const common: Pick<
   Target,
-  'defaultPort' | 'hasPreviews' | 'place' | 'secretStore' | 'deployment' | 'logs' | 'examine'
+  | 'defaultPort'
+  | 'hasPreviews'
+  | 'place'
+  | 'secretStore'
+  | 'rollback'
+  | 'removal'
+  | 'deployment'
+  | 'logs'
+  | 'examine'
 > = {
   defaultPort: 3000,
   hasPreviews: true,
   place: vercelPlace,
   secretStore: (project, options) => ({ tool: TOOL, ...vercelSecrets(project, options) }),
+  rollback: (project, options) => ({ tool: TOOL, ...vercelRollback(project, options) }),
+  removal: (project, options) => ({ tool: TOOL, ...vercelRemoval(project, options) }),
   deployment,
   logs,
   examine,

@@ -1,0 +1,97 @@
+/** The common part of the commands that change a place without a build: its tool, and what they say and ask before. */
+import { createInterface } from 'node:readline/promises'
+import type { Place } from '../contract/place.ts'
+import type { DeployStep, Project, Target } from '../contract/target.ts'
+import { ask, type DeployTool, findTool, requireLogin, runStep } from '../targets/deploy-tool.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
+import { terminal } from '../terminal/terminal.ts'
+
+type Named = Parameters<typeof requireLogin>[1]['tool']
+
+/** Ten minutes: a stack of CloudFormation takes that long. */
+const STEP_TIMEOUT_MS = 600_000
+
+/** Throws `CliError` if it is not installed, or the user is not logged in. */
+export async function openTool(
+  named: Named,
+  { cwd }: Project,
+  loginOptions: readonly string[] = [],
+): Promise<DeployTool> {
+  const tool = findTool(named, cwd)
+  if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
+  await requireLogin(tool, { tool: { ...named, whoami: [...named.whoami, ...loginOptions] } }, cwd)
+  return tool
+}
+
+/** Throws `CliError` if nothing is there; what cannot be looked up is taken to be there. */
+export async function refuseMissing(place: Place, tool: DeployTool): Promise<void> {
+  if (place.lookUp === undefined) return
+  const answer = await ask(place.lookUp.step, tool)
+  if (!answer.isHung && place.lookUp.read(answer) === 'new')
+    throw new CliError(`there is no ${showPlace(place)}: deploy it first, or name another place`)
+}
+
+/** Throws `CliError` for a place that only the package's name makes this project's. */
+export function refuseUnnamed(place: Place): void {
+  if (place.namedBy !== undefined) return
+  throw new CliError(
+    `the ${place.kind} ${printable(place.name)} may be another project's: if it is yours, ${place.claim}`,
+  )
+}
+
+/** The exit code of the first that fails, which it reports. */
+export async function runAll(
+  steps: readonly DeployStep[],
+  tool: DeployTool,
+  hidden: readonly string[] = [],
+): Promise<number> {
+  for (const step of steps) {
+    terminal.note(step.title)
+    const { code, isHung = false } = await runStep(step, tool, { hidden, withinMs: STEP_TIMEOUT_MS })
+    if (isHung) {
+      terminal.warn(
+        `${step.title} did not end within ${STEP_TIMEOUT_MS / 60_000} minutes: see the output above`,
+      )
+      return 1
+    }
+    if (code === 0) continue
+    terminal.warn(`${step.title} failed with exit code ${code}: see the output above`)
+    return code
+  }
+  return 0
+}
+
+export function isOnTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true
+}
+
+/** What the user types. */
+export async function prompt(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return (await lines.question(question)).trim()
+  } finally {
+    lines.close()
+  }
+}
+
+/** `Worker shop-staging (acc, staging)`. */
+export function showPlace({ kind, name, account, stage }: Place): string {
+  const where = [account, stage ?? 'production'].filter((part) => part !== undefined).join(', ')
+  return printable(`${kind} ${name} (${where})`)
+}
+
+/** For `--json`. */
+export function placeAsJson({ kind, name, account, stage = 'production' }: Place, target: string): object {
+  return { target, stage, place: { kind, name, account: account ?? null } }
+}
+
+/** Throws `CliError` for targets without a platform. */
+export function requirePlatform<Name extends 'place' | 'secretStore' | 'rollback' | 'removal'>(
+  target: Target,
+  name: Name,
+): NonNullable<Target[Name]> {
+  const found = target[name]
+  if (found !== undefined) return found
+  throw new CliError(`${target.title} runs on your own machine: Mayfly has not deployed anything there`)
+}
