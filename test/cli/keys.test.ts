@@ -133,7 +133,7 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
   test('revoke takes a name that one active key has; otherwise it says what to type', async () => {
     await using project = new Project()
     const make = async (name: string): Promise<string> =>
-      (await run(project, ['create', name, '--file', 'keys.json'])).stdout.trim()
+      (await run(project, ['create', name, '--file', 'keys.json', '--server', 'test'])).stdout.trim()
     const revoke = (name: string): Promise<Output> => run(project, ['revoke', name, '--file', 'keys.json'])
     const [bob, ann, other] = [await make('bob'), await make('ann'), await make('ann')]
 
