@@ -87,19 +87,20 @@ const PLATFORMS: { readonly [target: string]: Platform } = {
       [
         'secrets list',
         JSON.stringify([
-          { name: 'SHOP_API_TOKEN', value: STORED, updated_at: TIME },
-          { name: 'OTHER_API_TOKEN', value: STORED, updated_at: TIME },
+          { name: 'SHOP__API_TOKEN', value: STORED, updated_at: TIME },
+          { name: 'OTHER__API_TOKEN', value: STORED, updated_at: TIME },
+          { name: 'SHOP_OTHER__TOKEN', value: STORED, updated_at: TIME },
           { name: 'SUPABASE_URL', value: 'digest' },
         ]),
       ],
     ],
     list: { age: '2026-11-01 10:00 UTC' },
     stored: ({ input }) => {
-      const { SHOP_API_TOKEN } = parseEnv(input)
-      return SHOP_API_TOKEN === undefined ? {} : { API_TOKEN: SHOP_API_TOKEN }
+      const { SHOP__API_TOKEN } = parseEnv(input)
+      return SHOP__API_TOKEN === undefined ? {} : { API_TOKEN: SHOP__API_TOKEN }
     },
     removes: ({ args }) =>
-      args.slice(0, 3).join(' ') === 'secrets unset SHOP_API_TOKEN' && args.includes('--yes'),
+      args.slice(0, 3).join(' ') === 'secrets unset SHOP__API_TOKEN' && args.includes('--yes'),
   },
   deno: {
     tools: npmTool('deno'),
@@ -197,7 +198,7 @@ describe.each(Object.entries(PLATFORMS))('%s', (target, platform) => {
         ? /^API_TOKEN\s+age not told$/m
         : new RegExp(`^API_TOKEN\\s+written ${platform.list.age}$`, 'm'),
     )
-    expect(stdout).not.toMatch(/SUPABASE_URL|OTHER_API/)
+    expect(stdout).not.toMatch(/SUPABASE_URL|OTHER/)
   })
 
   it('set hands the value over by stdin or a file of its own, and keeps the others', async () => {

@@ -81,7 +81,7 @@ it('the Supabase CLI uploads what was built, with the secret to the secrets; the
   expect(output).not.toContain(SECRET)
   expect(code, output).toBe(0)
   const secrets = api.received.find(({ method, path }) => method === 'POST' && path.endsWith('/secrets'))
-  expect(JSON.parse(secrets!.body.toString())).toEqual([{ name: 'SHOP_MAYFLY_SECRET', value: SECRET }])
+  expect(JSON.parse(secrets!.body.toString())).toEqual([{ name: 'SHOP__MAYFLY_SECRET', value: SECRET }])
   const files = project.artefact('supabase')
   for (const [name, content] of files) expect(content, name).not.toContain(SECRET)
 
@@ -118,7 +118,7 @@ it('secrets arrive as they are, whatever they are made of', async () => {
   expect(code, output).toBe(0)
   const secrets = api.received.find(({ method, path }) => method === 'POST' && path.endsWith('/secrets'))
   expect(JSON.parse(secrets!.body.toString())).toEqual(
-    Object.entries(values).map(([name, value]) => ({ name: `SHOP_${name}`, value })),
+    Object.entries(values).map(([name, value]) => ({ name: `SHOP__${name}`, value })),
   )
 })
 
@@ -133,10 +133,10 @@ it('hostile values are in no output, process list or file', async () => {
   expect(leaks).toEqual([])
   const secrets = api.received.find(({ method, path }) => method === 'POST' && path.endsWith('/secrets'))
   const sent = JSON.parse(secrets!.body.toString()) as { name: string; value: string }[]
-  expect(Object.fromEntries(sent.map(({ name, value }) => [name.replace(/^SHOP_/, ''), value]))).toEqual(
+  expect(Object.fromEntries(sent.map(({ name, value }) => [name.replace(/^SHOP__/, ''), value]))).toEqual(
     values,
   )
-  expect(sent.every(({ name }) => name.startsWith('SHOP_'))).toBe(true)
+  expect(sent.every(({ name }) => name.startsWith('SHOP__'))).toBe(true)
 })
 
 it.each([`it's "so"`, `it's \\so`, `'ends in \\`, 'ends in \\'])(
@@ -168,8 +168,8 @@ it('--stage: the project that package.json names gets the function, its secrets 
   for (const { path } of posted) expect(path).toContain(ref)
   const secrets = posted.find(({ path }) => path.endsWith('/secrets'))
   expect(JSON.parse(secrets!.body.toString())).toEqual([
-    { name: 'SHOP_MAYFLY_SECRET', value: SECRET },
-    { name: 'SHOP_MAYFLY_STAGE', value: 'staging' },
+    { name: 'SHOP__MAYFLY_SECRET', value: SECRET },
+    { name: 'SHOP__MAYFLY_STAGE', value: 'staging' },
   ])
   for (const { path } of api.received) expect(path).not.toContain(REF)
 })

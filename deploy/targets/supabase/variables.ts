@@ -1,15 +1,18 @@
 /**
- * The secrets of a Supabase project are the variables of all its functions, so those of a function begin with its name: `SHOP_API_TOKEN` is
+ * The secrets of a Supabase project are the variables of all its functions, so those of a function begin with its name: `SHOP__API_TOKEN` is
  * `API_TOKEN` in the function `shop`.
  */
 
-/** Supabase keeps names with its own for itself, and a digit cannot begin a name. */
+/** Supabase keeps names with its own for itself, and a digit cannot begin a name. No name of a function begins with what goes before them. */
 const UNUSABLE = /^(?:\d|SUPABASE_)/
 
-/** What the names of the function's variables begin with. */
+/**
+ * What the names of the function's variables begin with. Names of functions have single dashes inside, so no prefix is the beginning of
+ * another one's variables, as `SHOP_` is of `SHOP_ADMIN_TOKEN`.
+ */
 export function variablePrefix(functionName: string): string {
-  const prefix = `${functionName.toUpperCase().replace(/[^A-Z0-9]/g, '_')}_`
-  return UNUSABLE.test(prefix) ? `MCP_${prefix}` : prefix
+  const prefix = `${functionName.toUpperCase().replace(/[^A-Z0-9]/g, '_')}__`
+  return UNUSABLE.test(prefix) ? `_${prefix}` : prefix
 }
 
 /** The variables of the function, as the project has them. */

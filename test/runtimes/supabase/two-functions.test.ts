@@ -99,11 +99,27 @@ it('mayfly doctor warns of a schedule with the names that all functions had, and
 })
 
 it.each([
-  ['shop', 'SHOP_'],
-  ['my-shop', 'MY_SHOP_'],
-  ['7-eleven', 'MCP_7_ELEVEN_'],
+  ['shop', 'SHOP__'],
+  ['my-shop', 'MY_SHOP__'],
+  ['7-eleven', '_7_ELEVEN__'],
   // Supabase refuses secrets whose names begin so.
-  ['supabase', 'MCP_SUPABASE_'],
+  ['supabase', '_SUPABASE__'],
 ])('the variables of %s begin with %s', (name, prefix) => {
   expect(variablePrefix(name)).toBe(prefix)
+})
+
+it('no prefix begins the variables of another function, whatever the names are made of', () => {
+  const parts = ['shop', 'admin', 'mcp', 'supabase', 'x', '7']
+  const names = [...parts, ...parts.flatMap((one) => parts.map((other) => `${one}-${other}`))]
+  for (const name of names) {
+    // `ADMIN_TOKEN` of shop, and `TOKEN` of shop-admin.
+    const variables = [...names, ...parts.map((part) => `_${part}`)].map(
+      (part) => `${variablePrefix(name)}${part.toUpperCase().replace('-', '_')}_TOKEN`,
+    )
+    for (const other of names.filter((one) => one !== name))
+      expect(
+        variables.filter((variable) => variable.startsWith(variablePrefix(other))),
+        `${name}, ${other}`,
+      ).toEqual([])
+  }
 })
