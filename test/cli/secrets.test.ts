@@ -198,7 +198,7 @@ describe.each(Object.entries(PLATFORMS))('%s', (target, platform) => {
         ? /^API_TOKEN\s+age not told$/m
         : new RegExp(`^API_TOKEN\\s+written ${platform.list.age}$`, 'm'),
     )
-    expect(stdout).not.toMatch(/SUPABASE_URL|OTHER/)
+    expect(stdout).not.toMatch(/SUPABASE_URL|OTHER_/)
   })
 
   it('set hands the value over by stdin or a file of its own, and keeps the others', async () => {
