@@ -1,6 +1,6 @@
 /** `mayfly add`: adds a server to a client's configuration, or prints the entry. */
 
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { isA } from '../../src/definition/error-text.ts'
 import { toLiteralUrl } from '../../src/http/connect-snippets.ts'
 import {
@@ -17,7 +17,7 @@ import { type Format, isEntry, UnreadableError } from '../add/format.ts'
 import { jsonFormat } from '../add/json-format.ts'
 import { tomlFormat } from '../add/toml-format.ts'
 import { isLocalHost } from '../check/addresses.ts'
-import { manifestIn, projectName } from '../project/project.ts'
+import { deploymentName, manifestIn, packageName } from '../project/project.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
 import { parseHeaderVariable, parseServerUrl, parseVariable } from '../terminal/server-address.ts'
@@ -233,7 +233,8 @@ function parseName(text: string): string {
 function nameOf({ hostname }: URL): string {
   const cwd = process.cwd()
   if (isLocalHost(hostname) && !hostname.endsWith('.localhost') && manifestIn(cwd) !== undefined)
-    return projectName(cwd)
+    // A client's list has no room for a scope.
+    return deploymentName((packageName(cwd) ?? basename(cwd)).replace(/^@[^/]+\//, ''))
   const labels = hostname.split('.').filter((label) => !['www', 'mcp', 'api', ''].includes(label))
   const isName = !/^[\d.]+$|[[:]/.test(hostname)
   return (isName && labels[0]?.replace(/[^a-z\d-]/g, '').slice(0, 63)) || 'mcp-server'

@@ -5,6 +5,7 @@ import { countVerdicts } from '../check/report.ts'
 import type { Place } from '../contract/place.ts'
 import type { Artefact, Deployment, DeployStep, Project, Target } from '../contract/target.ts'
 import type { Secret } from '../project/env-file.ts'
+import { refuseSameName } from '../project/project.ts'
 import { readSecrets, unpublishable, unsentSecrets } from '../project/secrets.ts'
 import { parseStage } from '../project/stages.ts'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
@@ -105,6 +106,7 @@ async function deployProject(
     )
   }
   const stage = values.stage === undefined ? undefined : parseStage(values.stage)
+  refuseSameName(project)
   const place = target.place?.(project, { stage, extra })
   const secrets = readSecrets(project, values.secret ?? [], stage)
   const bearer = checkBearer(project, values['check-bearer-env'], stage)

@@ -1,7 +1,9 @@
 /** The user's project: its name and its files. */
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Project } from '../contract/target.ts'
+import { CliError, printable } from '../terminal/cli-error.ts'
 import { findEntry } from './entry.ts'
 import { ownHomes } from './out-place.ts'
 import { isOwnFile, isOwnFolder, refuseForeign } from './owner.ts'
@@ -9,7 +11,8 @@ import { isOwnFile, isOwnFolder, refuseForeign } from './owner.ts'
 /** Throws `CliError` when there is no entry. */
 export function readProject(cwd: string, entry: string | undefined): Project {
   refuseForeign(cwd)
-  return { cwd, entry: findEntry(cwd, entry), name: projectName(cwd) }
+  const found = findEntry(cwd, entry)
+  return { cwd, entry: found, name: projectName(cwd, found) }
 }
 
 /**
@@ -40,17 +43,78 @@ function foldersUpToRoot(start: string): string[] {
   return above.slice(0, own)
 }
 
-/** A name that every platform accepts: lower case letters, digits and dashes, beginning with a letter, at most 40 characters. */
-export function projectName(cwd: string): string {
-  const named = packageName(cwd) ?? basename(cwd)
+/** The name of the entry's package, otherwise of the folder, as every platform accepts it. */
+export function projectName(cwd: string, entry: string = join(cwd, 'package.json')): string {
+  return deploymentName(packageOf(entry)?.name ?? basename(cwd))
+}
+
+const MAX_NAME = 40
+const DIGEST_CHARACTERS = 7
+
+/**
+ * Lower case letters, digits and dashes, beginning with a letter, at most 40 characters. `@acme/shop` is `acme-shop`. A longer name ends in a
+ * digest of the whole, so that two that begin alike stay two.
+ */
+export function deploymentName(named: string): string {
   const name = named
     .toLowerCase()
-    .replace(/^@[^/]+\//, '')
     .replace(/[^a-z\d]+/g, '-')
-    .replace(/^[^a-z]+/, '')
-    .slice(0, 40)
-    .replace(/-+$/, '')
-  return name === '' ? 'mcp-server' : name
+    .replace(/^[^a-z]+|-+$/g, '')
+  if (name === '') return 'mcp-server'
+  if (name.length <= MAX_NAME) return name
+  const digest = createHash('sha256').update(named).digest('hex').slice(0, DIGEST_CHARACTERS)
+  return `${name.slice(0, MAX_NAME - DIGEST_CHARACTERS - 1).replace(/-+$/, '')}-${digest}`
+}
+
+/**
+ * Throws `CliError` if another package of the repository's workspaces has the same name for its deployments: `my_shop` and `my-shop`. Packages
+ * of other repositories are not known.
+ */
+export function refuseSameName({ cwd, entry, name }: Project): void {
+  const own = packageOf(entry)
+  const other = workspaceFolders(projectFolders({ cwd, entry })).find((folder) => {
+    const named = packageName(folder)
+    return named !== undefined && named !== own?.name && deploymentName(named) === name
+  })
+  if (own === undefined || other === undefined) return
+  throw new CliError(
+    `${printable(own.name)} and ${printable(packageName(other)!)} would both be deployed as ${name}, and replace each other: rename one of them in package.json`,
+  )
+}
+
+/** The folders of npm's, yarn's and pnpm's workspaces, as far as their patterns are folders or end in `/*`. */
+function workspaceFolders(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) =>
+    workspacePatterns(folder).flatMap((pattern) => {
+      const path = join(folder, pattern.replace(/\/\*{1,2}$/, ''))
+      if (!/\/\*{1,2}$/.test(pattern)) return [path]
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+      return readdirSync(path).map((name) => join(path, name))
+    }),
+  )
+}
+
+function workspacePatterns(folder: string): string[] {
+  const { workspaces } = (manifestIn(folder) ?? {}) as { workspaces?: unknown }
+  const listed: unknown = Array.isArray(workspaces)
+    ? workspaces
+    : (workspaces as { packages?: unknown } | undefined)?.packages
+  const pnpm = join(folder, 'pnpm-workspace.yaml')
+  const lines =
+    existsSync(pnpm) && isOwnFile(pnpm) ? readFileSync(pnpm, 'utf8').match(/^\s*-\s+\S+/gm) : undefined
+  return [
+    ...(Array.isArray(listed) ? listed : []),
+    ...(lines ?? []).map((line) => line.replace(/^\s*-\s+/, '').replaceAll(/['"]/g, '')),
+  ].filter((pattern): pattern is string => typeof pattern === 'string' && !pattern.startsWith('!'))
+}
+
+/** The nearest package above a file that has a name. */
+function packageOf(file: string): { readonly folder: string; readonly name: string } | undefined {
+  for (const folder of foldersUpToRoot(dirname(file))) {
+    const name = packageName(folder)
+    if (name !== undefined) return { folder, name }
+  }
+  return undefined
 }
 
 /** The value of this name in `"mayfly": { … }`, from the nearest package.json that has it. */
@@ -66,9 +130,9 @@ export function declared(folder: string, name: string): unknown {
   return mayfly?.[name]
 }
 
-function packageName(cwd: string): string | undefined {
+export function packageName(cwd: string): string | undefined {
   const { name } = (manifestIn(cwd) ?? {}) as { name?: unknown }
-  return typeof name === 'string' ? name : undefined
+  return typeof name === 'string' && name !== '' ? name : undefined
 }
 
 /** Parses package.json. Undefined if it is missing, of another user, or invalid, which npm reports. */

@@ -80,7 +80,7 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     expect(whoami).toMatchObject({ command: 'whoami' })
     expect(lookUp).toMatchObject({
       command: 'deployments',
-      args: ['list', '--name', 'my-shop-staging', '--json'],
+      args: ['list', '--name', 'shops-my-shop-staging', '--json'],
     })
     expect(upload?.command).toBe('deploy')
     expect(upload?.args).toEqual([
@@ -94,7 +94,7 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     ])
     expect(others).toEqual([])
     const config = readFileSync(join(project.folder, 'dist/cloudflare/wrangler.json'), 'utf8')
-    expect(JSON.parse(config)).toMatchObject({ name: 'my-shop', main: 'server.js' })
+    expect(JSON.parse(config)).toMatchObject({ name: 'shops-my-shop', main: 'server.js' })
   })
 
   test('a build that is over the limit of the platform is warned of, and uploaded', async () => {
