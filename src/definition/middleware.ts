@@ -3,6 +3,7 @@
  */
 import type { CallToolResult } from './content.ts'
 import type { McpContext } from './context.ts'
+import { textOf } from './error-text.ts'
 import { isSameData, ownData } from './own-data.ts'
 
 /** The part of a context that also exists for `fromSdk` and `fromNode`, whose servers have a context of their own. */
@@ -17,12 +18,13 @@ export interface ToolCall<Context = McpContext> {
   readonly toolName: string
   /**
    * The validated arguments, as the tool receives them. For `fromSdk` and `fromNode`: as the client sent them. A copy for this middleware,
-   * like `arguments`: what it changes in them before `next()` is validated like arguments that it passes to `next`.
+   * like `arguments`: what it changes in one of them before `next()` is validated. A change of `input` reaches the tool exactly as it is, or
+   * `next()` throws: where the schema changes what it gets, as a transform does, change `arguments`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: each tool has arguments of its own.
   readonly input: any
   /** The arguments as the client sent them, or as the middleware before this one changed them. */
-  readonly arguments: { readonly [name: string]: unknown }
+  readonly arguments: { [name: string]: unknown }
   readonly context: Context
   /** `context.auth`: the caller; undefined for an anonymous one. */
   readonly auth: CallContext['auth']
@@ -38,9 +40,11 @@ export interface ToolCall<Context = McpContext> {
 /**
  * Calls the next middleware, and finally the tool. At most once.
  *
- * @param changed Arguments in place of those of the client, as a client would send them. They are validated again.
+ * @param changed Arguments in place of those of the client, as a client would send them. They are validated again. `call.input` and
+ * `call.arguments` themselves: like a change in place.
  * @returns The result as the client would get it, as a copy for this middleware: what it changes in it is validated. Does not settle if the tool asks its user in another round.
- * @throws What the tool throws.
+ * @throws TypeError for invalid arguments, for a change of `call.input` that the schema changes again, and if both are changed. What the
+ * tool throws.
  */
 export type NextCall = (changed?: { readonly [name: string]: unknown }) => Promise<CallToolResult>
 
@@ -99,14 +103,53 @@ class AroundCall<Context> implements ToolCall<Context> {
   }
 }
 
-/** The arguments that a middleware has changed in place. Undefined: none. */
-function changedIn(
-  call: Pick<ToolCall, 'input' | 'arguments'>,
+/** What a middleware has changed: the parsed arguments, or those that a client would send. Undefined: nothing. */
+type Change = { readonly input: ToolCall['arguments'] } | { readonly sent: ToolCall['arguments'] } | undefined
+
+/** @throws TypeError if one change would be lost. */
+function changeOf(
+  call: Pick<ToolCall, 'toolName' | 'input' | 'arguments'>,
+  passed: ToolCall['arguments'] | undefined,
   input: unknown,
   sent: ToolCall['arguments'],
-): ToolCall['arguments'] | undefined {
-  if (!isSameData(call.input, input)) return call.input as ToolCall['arguments']
-  return isSameData(call.arguments, sent) ? undefined : call.arguments
+): Change {
+  const given = passed ?? call.arguments
+  const isInPlace = given === call.input || given === call.arguments
+  const isInput = !isSameData(call.input, input)
+  const isSent = !isInPlace || !isSameData(call.arguments, sent)
+  if (isInput && (isSent || passed === call.arguments))
+    throw new TypeError(
+      `A middleware changed both call.input and the arguments of tool "${call.toolName}": change one of them, so that no change is lost.`,
+    )
+  if (isInput) return { input: call.input }
+  return isSent ? { sent: isInPlace ? call.arguments : given } : undefined
+}
+
+/**
+ * The changed parsed arguments. They are parsed to validate them, and what the schema makes of them must be the same: otherwise a
+ * transform would be applied twice.
+ *
+ * @throws TypeError if they are invalid, or not the same.
+ */
+async function validated<Context>(
+  { parse, toolName }: Around<Context>,
+  changed: ToolCall['arguments'],
+): Promise<unknown> {
+  const advice = 'Change call.arguments, or pass arguments as a client sends them to next().'
+  let parsed: unknown
+  try {
+    // A copy, since some schemas change what they get.
+    parsed = await parse(ownData(changed) as ToolCall['arguments'])
+  } catch (cause) {
+    throw new TypeError(
+      `${textOf(cause)} It changed call.input. If the inputSchema has a transform: ${advice}`,
+      { cause },
+    )
+  }
+  if (isSameData(changed, parsed)) return parsed
+  throw new TypeError(
+    `A middleware changed call.input of tool "${toolName}", and the inputSchema would change it again, as a transform does. ${advice}`,
+  )
 }
 
 /** Runs a call through the middleware, the first of which is outermost. */
@@ -131,12 +174,13 @@ export function throughMiddleware<Context>(
     const pass = async (passed: ToolCall['arguments'] | undefined): Promise<CallToolResult> => {
       if (isPassed) throw new TypeError(`A middleware called next() twice for tool "${toolName}".`)
       isPassed = true
-      const changed = passed ?? changedIn(call, input, sent)
-      if (changed === undefined) result = await enter(index + 1, input, sent)
+      const change = changeOf(call, passed, input, sent)
+      if (change === undefined) result = await enter(index + 1, input, sent)
       else {
         // A copy: what the middleware changes later is not validated.
-        const own = ownData(changed) as ToolCall['arguments']
-        result = await enter(index + 1, await around.parse(own), own)
+        const own = ownData('input' in change ? change.input : change.sent) as ToolCall['arguments']
+        const parsed = await ('input' in change ? validated(around, own) : around.parse(own))
+        result = await enter(index + 1, parsed, own)
       }
       shownText = around.toJson(result)
       shown = JSON.parse(shownText) as CallToolResult

@@ -59,7 +59,7 @@ describe('arguments changed in place', () => {
     [
       'arguments',
       changes((call) => {
-        ;(call.arguments as { days: number }).days = 5
+        call.arguments.days = 5
       }),
     ],
   ])('%s: the tool and the next middleware get them', async (_what, change) => {
@@ -85,7 +85,7 @@ describe('arguments changed in place', () => {
     [
       'arguments',
       changes((call) => {
-        ;(call.arguments as { days: number }).days = 30
+        call.arguments.days = 30
       }),
     ],
     ['a member is gone', changes(({ input }) => void delete input.place.city)],
@@ -144,7 +144,7 @@ describe('arguments changed in place', () => {
       [
         changes(({ input, arguments: sent }) => {
           input.place.tags.push('new')
-          ;(sent as { days: number }).days = 3
+          sent.days = 3
         }),
       ],
       { audit: audit as never },
@@ -153,6 +153,163 @@ describe('arguments changed in place', () => {
     expect(PLACE.tags).toEqual(['old'])
     for (const [input] of executed.mock.calls) expect(input.place.tags).toEqual(['old', 'new'])
     expect(audited.every((args) => (args as { days: number }).days === 2)).toBe(true)
+  })
+})
+
+describe('call.input, changed in place, is not parsed a second time', () => {
+  const NOTE = ' a note '
+  /** Each beside a member that the middleware changes. The last value: what the tool gets. Undefined: the change is refused. */
+  const SCHEMAS: [what: string, schema: z.ZodType, sent: unknown, got?: unknown][] = [
+    ['a number', z.number(), 5, 5],
+    ['a coercion', z.coerce.number(), '5', 5],
+    ['trimmed text', z.string().trim(), ' b ', 'b'],
+    ['a default', z.number().default(1), undefined, 1],
+    ['an optional member', z.number().optional(), undefined, undefined],
+    ['unknown members', z.object({ a: z.number() }), { b: 1, a: 1 }, { a: 1 }],
+    ['members in another order', z.object({ b: z.number(), a: z.number() }), { a: 1, b: 2 }, { b: 2, a: 1 }],
+    ['an amount in cents', z.number().transform((euros) => euros * 100), 5],
+    ['an amount in cents that is 0', z.number().transform((euros) => euros * 100), 0, 0],
+    ['in its depth', z.array(z.object({ a: z.string().transform((a) => `${a}!`) })), [{ a: 'x' }]],
+    ['another type', z.iso.date().transform((text) => new Date(text)), '2026-01-02'],
+    ['a set', z.array(z.string()).transform((list) => new Set(list)), ['a']],
+    ['an instance of a class', z.string().transform((href) => new URL(href)), 'https://a.example'],
+    ['a new instance of a class', z.unknown().transform(() => new Forecast()), 1],
+    [
+      'a default that a transform changes',
+      z
+        .number()
+        .default(1)
+        .transform((x) => x + 1),
+      undefined,
+    ],
+    ['a constant', z.object({}).transform(() => ({ a: 1 })), {}, { a: 1 }],
+    ['a coercion to a boolean', z.stringbool(), 'yes'],
+    ['a list that a transform grows', z.array(z.number()).transform((list) => [...list, 1]), [1]],
+  ]
+  const trims = changes(({ input }) => {
+    input.note = input.note.trim()
+  })
+
+  const adds = (name: string) => changes(({ input }) => void Object.assign(input, { [name]: 1 }))
+
+  async function ask(schema: z.ZodType, value: unknown, use: readonly ToolMiddleware[], note = NOTE) {
+    const got = vi.fn()
+    const parsed = vi.fn()
+    const inputSchema = z.object({
+      note: z.string().refine((text) => parsed(text) ?? true),
+      value: schema,
+    })
+    const tool = createTool({ id: 'pay', inputSchema, execute: (input) => got(input) ?? '' })
+    const server = createServer({ tools: { pay: tool }, use, log: false })
+    const answer = await callTool(server, 'pay', { note, ...(value !== undefined && { value }) })
+    return { got, parsed, text: textOf(answer), isError: answer.result?.isError === true }
+  }
+
+  it.each(SCHEMAS)('%s', async (what, schema, sent, expected) => {
+    const { got, text, isError } = await ask(schema, sent, [trims])
+    if (expected !== undefined || what === 'an optional member') {
+      expect(text).toBe('')
+      expect(got).toHaveBeenCalledExactlyOnceWith({ note: 'a note', value: expected })
+    } else {
+      expect(isError).toBe(true)
+      expect(text).toContain('Change call.arguments')
+      expect(got).not.toHaveBeenCalled()
+    }
+  })
+
+  it.each(SCHEMAS)(
+    '%s: in call.arguments, or without a change, transforms run once',
+    async (_what, schema, sent) => {
+      const plain = await ask(schema, sent, [], 'a note')
+      expect(plain.got).toHaveBeenCalledOnce()
+      const [first] = plain.got.mock.calls
+      const trimsSent = changes((call) => {
+        call.arguments.note = NOTE.trim()
+      })
+      const changed = await ask(schema, sent, [trimsSent])
+      expect(changed.got.mock.calls).toEqual([first])
+      const unchanged: ToolMiddleware[] = [
+        (_call, next) => next(),
+        (call, next) => next(call.input),
+        (call, next) => next(call.arguments),
+        // Neither the order of the members is a change, nor one that is undefined.
+        changes(({ input }) => {
+          const { note } = input
+          delete input.note
+          Object.assign(input, { note, extra: undefined })
+        }),
+      ]
+      for (const use of [...unchanged.map((one) => [one]), unchanged]) {
+        const { got, parsed } = await ask(schema, sent, use, 'a note')
+        expect(got.mock.calls).toEqual([first])
+        expect(parsed).toHaveBeenCalledOnce()
+      }
+    },
+  )
+
+  it('a schema that changes what it gets in place is found out, too', async () => {
+    const doubles = {
+      '~standard': {
+        version: 1,
+        vendor: 'own',
+        validate: (value: { euros: number }) => {
+          value.euros *= 100
+          return { value }
+        },
+        jsonSchema: { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) },
+      },
+    } as object as z.ZodType
+    const got = vi.fn()
+    const tool = createTool({ id: 'pay', inputSchema: doubles, execute: (input) => got(input) ?? '' })
+    const use: ToolMiddleware[] = [adds('tip')]
+    const server = createServer({ tools: { pay: tool }, use, log: false })
+    expect(textOf(await callTool(server, 'pay', { euros: 5 }))).toContain('Change call.arguments')
+    expect(got).not.toHaveBeenCalled()
+  })
+
+  it('one object in two places is the same data as two objects', async () => {
+    const pair = z.object({ from: z.object({ city: z.string() }), to: z.object({ city: z.string() }) })
+    const home = changes(({ input }) => {
+      input.value.from = input.value.to = { city: 'Bern' }
+    })
+    const { got } = await ask(pair, { from: { city: 'Rome' }, to: { city: 'Oslo' } }, [home])
+    const bern = { city: 'Bern' }
+    expect(got).toHaveBeenCalledWith({ note: NOTE, value: { from: bern, to: bern } })
+  })
+
+  it('a member that the schema removes → an error, since the tool would not get it', async () => {
+    const { text, got } = await ask(z.number(), 1, [adds('extra')])
+    expect(text).toContain('call.input of tool "pay"')
+    expect(got).not.toHaveBeenCalled()
+  })
+
+  it.each<[string, ToolMiddleware]>([
+    [
+      'call.arguments in place',
+      changes((call) => {
+        call.input.note = 'one'
+        call.arguments.value = 7
+      }),
+    ],
+    [
+      'what is passed to next()',
+      (call, next) => {
+        call.input.note = 'one'
+        return next({ ...call.arguments, value: 7 })
+      },
+    ],
+    [
+      'call.arguments, passed to next()',
+      (call, next) => {
+        call.input.note = 'one'
+        return next(call.arguments)
+      },
+    ],
+  ])('with %s → an error, since one change would be lost', async (_what, both) => {
+    const { text, isError, got } = await ask(z.number(), 1, [both])
+    expect(isError).toBe(true)
+    expect(text).toContain('changed both call.input and the arguments of tool "pay"')
+    expect(got).not.toHaveBeenCalled()
   })
 })
 
