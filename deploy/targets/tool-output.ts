@@ -85,10 +85,13 @@ const STEERING = /\u001b(?:\[[\d;?]*[A-Za-z]|\][^\u0007\u001b]*(?:\u0007|\u001b\
 /** `✘ [ERROR] …`, `Error: …`, `error: …`: what the tools print before they give up. A word within a sentence does not count. */
 const ERROR = /^[^\p{L}\d\n]{0,8}(?:\[error\]|(?:\w+)?error(?:\s\[?[\w-]+\]?)?:)\s*\S/iu
 
+/** Vercel's CLI looks for a newer version of itself in another process, which prints this where npm's registry cannot be reached. */
+const OF_UPDATE_CHECK = /Failed to get package info/
+
 /** The first line that is an error. Undefined if there is none. */
 export function errorIn(output: string): string | undefined {
   const lines = output.replaceAll(STEERING, '').split('\n')
-  return lines.map((line) => line.trim()).find((line) => ERROR.test(line))
+  return lines.map((line) => line.trim()).find((line) => ERROR.test(line) && !OF_UPDATE_CHECK.test(line))
 }
 
 /** `RegExp.escape`, which Node 20 does not have. */

@@ -196,6 +196,7 @@ test.each([
   ['Errors: 0', false],
   ['uploaded error.html', false],
   ['Error', false],
+  ['Error: Failed to get package info: Error: Failed to fetch dist-tags from npm', false],
 ])('%j is an error: %j', (line, expected) => {
   expect(errorIn(`before\n${line}\nafter`) !== undefined).toBe(expected)
 })
