@@ -14,6 +14,7 @@ import { present } from './definition/present.ts'
 import { checkPrompts, isPromptCallbacks, type PromptsConfig } from './definition/prompt.ts'
 import { checkResources, isResourceCallbacks, type ResourcesConfig } from './definition/resource.ts'
 import type { JsonSchema } from './definition/schema.ts'
+import type { StoreOwner } from './definition/store-owner.ts'
 import { type AnyTool, checkToolMembers } from './definition/tool.ts'
 import { checkToolShape, nameMistake } from './definition/tool-mistakes.ts'
 import { type Names, refuseUnknown, requireOptions } from './definition/unknown-option.ts'
@@ -30,7 +31,7 @@ import type { TaskSupport } from './request/task-support.ts'
 
 /** The configuration of an `MCPServer`. Only `name` and `version` are required. */
 export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
-  /** Default: `name` in lower case, with `-` between words. Sealed states are bound to it. */
+  /** Default: `name` in lower case, with `-` between words. Sealed states are bound to it, and to `MAYFLY_STAGE`. */
   id?: string
   name: string
   version: string
@@ -216,7 +217,7 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
       'The server has a "rendezvous", but asks legacy clients by it only where a question says so: set legacy: "rendezvous", or "explain" if that is meant.'
     warn(message)
   }
-  if (secret !== undefined) createSeal([secret].flat(), id)
+  if (secret !== undefined) createSeal([secret].flat(), id, () => undefined)
   if (!Number.isInteger(pageSize ?? 1)) throw new TypeError('"pageSize" must be a whole number above 0.')
   if (cache?.scope === 'public') {
     const reason = callerDependence(config)
@@ -262,10 +263,11 @@ export function serverInfoOf({
 /** The options for asking clients, with their defaults. */
 export function toAskingOptions(
   config: MCPServerConfig & { readonly id: string },
+  owner: StoreOwner,
   reportError: ReportError,
 ): AskingOptions {
   return {
-    sealFor: createSealFor(config, reportError),
+    sealFor: createSealFor(config, owner, reportError),
     rendezvousFor: forEnv(config.rendezvous),
     stateTtlMs: config.stateTtlMs ?? 600_000,
     singleUse: config.singleUse,
@@ -277,17 +279,22 @@ export function toAskingOptions(
 /** Finds the seal of a deployment. Its secret may only be in the environment of a request. */
 function createSealFor(
   { secret, id }: MCPServerConfig & { readonly id: string },
+  owner: StoreOwner,
   reportError: ReportError,
 ): (env: unknown) => Seal | undefined {
   if (secret !== undefined) {
-    const seal = createSeal(typeof secret === 'string' ? [secret] : secret, id)
-    return () => seal
+    const seal = createSeal(typeof secret === 'string' ? [secret] : secret, id, owner.stage)
+    return (env) => {
+      owner.see(env)
+      return seal
+    }
   }
   let known: { readonly text: string; readonly seal: Seal | undefined } | undefined
   return (env) => {
     const text = (env as { MAYFLY_SECRET?: unknown } | null | undefined)?.MAYFLY_SECRET
     if (typeof text !== 'string') return undefined
-    if (known?.text !== text) known = { text, seal: trySeal(text, id, reportError) }
+    owner.see(env)
+    if (known?.text !== text) known = { text, seal: trySeal(text, owner, reportError) }
     return known.seal
   }
 }
@@ -295,10 +302,10 @@ function createSealFor(
 /**
  * Ignores empty parts between commas. A secret that is too short is reported once and not used; features that need no secret still work.
  */
-function trySeal(text: string, id: string, reportError: ReportError): Seal | undefined {
+function trySeal(text: string, { id, stage }: StoreOwner, reportError: ReportError): Seal | undefined {
   const secrets = text.split(',').flatMap((secret) => secret.trim() || [])
   try {
-    return secrets.length === 0 ? undefined : createSeal(secrets, id)
+    return secrets.length === 0 ? undefined : createSeal(secrets, id, stage)
   } catch (error) {
     reportError(new Error(`MAYFLY_SECRET is not used: ${textOf(error)}`), { secret: true })
     return undefined

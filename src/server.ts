@@ -282,7 +282,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
       cache: { ttlMs: cache.ttlMs ?? 60_000, scope: cache.scope },
       reportError: this.#reportError,
       use: use?.length ? use : undefined,
-      asking: toAskingOptions(this.#config, this.#reportError),
+      asking: toAskingOptions(this.#config, this.#owner, this.#reportError),
       tasks,
       gateway,
       extendContext: this.extendContext,

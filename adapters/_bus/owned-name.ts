@@ -23,7 +23,7 @@ export function createOwnedName(
   let owner: StoreOwner | undefined
   return {
     attach(taker) {
-      taker.see(processVariables())
+      taker.see(undefined)
       if (given === undefined && owner !== undefined && owner.id !== taker.id)
         throw new TypeError(
           `One ${what} was given to the servers "${owner.id}" and "${taker.id}": make one for each, or share it on purpose with "${option}".`,
@@ -38,14 +38,5 @@ export function createOwnedName(
         )
       return toName(owner.name())
     },
-  }
-}
-
-/** Those of a process, in which tasks may run before a request brings its own. On Deno, reading them may not be permitted. */
-export function processVariables(): unknown {
-  try {
-    return typeof process === 'undefined' ? undefined : { MAYFLY_STAGE: process.env.MAYFLY_STAGE }
-  } catch {
-    return undefined
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { memberOf } from '../../src/definition/error-text.ts'
-import { stageOf } from '../../src/definition/stage.ts'
+import { stageIn } from '../../src/definition/stage.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import { fairPage } from '../../src/tasks/fair-page.ts'
@@ -12,7 +12,7 @@ import type { TaskStore } from '../../src/tasks/store.ts'
 import { CursorError, checkTask, createDuplicateError, isTaskId } from '../../src/tasks/stored.ts'
 import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
-import { createOwnedName, processVariables } from '../_bus/owned-name.ts'
+import { createOwnedName } from '../_bus/owned-name.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import { refuseTypeFetch } from './fetch-types.ts'
@@ -202,6 +202,6 @@ export function postgresTaskStore(
 }
 
 function stageOfProcess(): { readonly stage?: string } {
-  const stage = stageOf(processVariables())
+  const stage = stageIn(undefined)
   return stage === undefined ? {} : { stage }
 }

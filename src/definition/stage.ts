@@ -19,6 +19,25 @@ export function stageOf(env: unknown): string | undefined {
   return value
 }
 
+/**
+ * The stage of a request, from what came with it, otherwise that of the process: frameworks often pass no variables, and two stages must not
+ * become one there. The only variable that the core reads by itself. Where reading needs a permission that is missing, there is none.
+ *
+ * @throws TypeError for an invalid stage.
+ */
+export function stageIn(env: unknown): string | undefined {
+  return stageOf(env) ?? stageOf(variablesOfProcess())
+}
+
+function variablesOfProcess(): unknown {
+  try {
+    const { process } = globalThis as { readonly process?: { readonly env?: { [name: string]: unknown } } }
+    return { [STAGE_VARIABLE]: process?.env?.[STAGE_VARIABLE] }
+  } catch {
+    return undefined
+  }
+}
+
 /** @throws TypeError for a stage that is not 1 to 40 letters, digits and "-". `source` is where it was written. */
 export function requireStage(value: unknown, source: string): asserts value is string {
   if (typeof value !== 'string' || !STAGE.test(value))

@@ -1,6 +1,6 @@
-/** The server that a bus or a store belongs to. It is made before its server, which tells it who it is when it takes it. */
+/** The server that a bus, a store or a sealed state belongs to. A store is made before its server, which tells it who it is when it takes it. */
 import { serverName } from './server-name.ts'
-import { stageOf } from './stage.ts'
+import { stageIn } from './stage.ts'
 
 export interface StoreOwner {
   /** The server's `id`. */
@@ -12,21 +12,26 @@ export interface StoreOwner {
    * @throws TypeError for an invalid stage.
    */
   name(): string
+  /** The stage. Undefined: production. Decided with the first call, like `name()`. */
+  stage(): string | undefined
   /** What marks each row of a shared place: `shop`, or `shop@staging`. */
   tag(): string
   /**
-   * Looks for `MAYFLY_STAGE` in these variables, until there is one. The server calls it with those of each request; a store that can read
-   * the variables of its process passes them, since tasks may run before any request.
+   * Looks for `MAYFLY_STAGE` in these variables, then in those of the process, until there is one. The server calls it with those of each
+   * request; a store when it is attached, since tasks may run before any request.
    *
-   * @throws TypeError for an invalid stage, and for one that comes after `name()` was used without it.
+   * @throws TypeError for an invalid stage, and for one that comes after `name()`, `tag()` or `stage()` was used without it.
    */
   see(variables: unknown): void
 }
 
+/** Also without variables, those of the process are looked at. */
+const NOTHING = Symbol('nothing')
+
 export function createStoreOwner(id: string): StoreOwner {
   let stage: string | undefined
   let name: string | undefined
-  let seen: unknown
+  let seen: unknown = NOTHING
   const nameOf = (): string => {
     name ??= serverName(id, stage)
     return name
@@ -34,18 +39,22 @@ export function createStoreOwner(id: string): StoreOwner {
   return {
     id,
     name: nameOf,
+    stage() {
+      nameOf()
+      return stage
+    },
     tag() {
       nameOf()
       return stage === undefined ? id : `${id}@${stage}`
     },
     see(variables) {
       if (stage !== undefined || variables === seen) return
-      const found = stageOf(variables)
+      const found = stageIn(variables)
       seen = variables
       if (found === undefined) return
       if (name !== undefined)
         throw new TypeError(
-          `MAYFLY_STAGE is "${found}", but a store of server "${id}" was used before it was known: use it in a request, or set the variable for the whole process.`,
+          `MAYFLY_STAGE is "${found}", but server "${id}" named a store or sealed a state before it was known: pass the variables with each request, or set it for the whole process.`,
         )
       stage = found
     },

@@ -50,11 +50,16 @@ interface Key {
 const UNSET = 'is the variable that it comes from set?'
 
 /**
- * Creates a seal from secrets: the first one seals, and all of them open. Keys are derived at the first use.
+ * Creates a seal from secrets: the first one seals, and all of them open. Keys are derived at the first use, for one server and one stage.
  *
+ * @param stage Called at the first use. Undefined: production.
  * @throws TypeError without a secret, and for one that is too short.
  */
-export function createSeal(secrets: readonly string[], serverId: string): Seal {
+export function createSeal(
+  secrets: readonly string[],
+  serverId: string,
+  stage: () => string | undefined,
+): Seal {
   if (secrets.length === 0) throw new TypeError('"secret" must contain at least one secret, or be omitted.')
   for (const [index, secret] of secrets.entries()) {
     if (typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH) continue
@@ -64,7 +69,10 @@ export function createSeal(secrets: readonly string[], serverId: string): Seal {
   }
   let derived: Promise<readonly Key[]> | undefined
   const keys = (): Promise<readonly Key[]> => {
-    derived ??= Promise.all(secrets.map((secret) => deriveKey(secret, serverId)))
+    if (derived === undefined) {
+      const place = stage()
+      derived = Promise.all(secrets.map((secret) => deriveKey(secret, serverId, place)))
+    }
     return derived
   }
   return {
@@ -81,7 +89,8 @@ export function createSeal(secrets: readonly string[], serverId: string): Seal {
         return refuse('it is malformed or truncated')
       const id = bytes.subarray(0, KEY_ID_BYTES)
       const key = (await keys()).find((candidate) => candidate.id.every((byte, index) => byte === id[index]))
-      if (key === undefined) return refuse('it was sealed with another secret or by another server')
+      if (key === undefined)
+        return refuse('it was sealed with another secret, by another server or at another stage')
       const nonce = bytes.subarray(KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES)
       let content: ArrayBuffer
       try {
@@ -109,7 +118,7 @@ function refuse(reason: string): Opened {
   return { ok: false, reason }
 }
 
-async function deriveKey(secret: string, serverId: string): Promise<Key> {
+async function deriveKey(secret: string, serverId: string, stage: string | undefined): Promise<Key> {
   const material = await crypto.subtle.importKey('raw', utf8(secret), 'HKDF', false, [
     'deriveBits',
     'deriveKey',
@@ -118,7 +127,8 @@ async function deriveKey(secret: string, serverId: string): Promise<Key> {
     name: 'HKDF',
     hash: 'SHA-256',
     salt: utf8('mayfly-mcp/seal/1'),
-    info: utf8(`${purpose}:${serverId}`),
+    // Before the first ":", which neither a purpose nor a stage contains: an id may contain anything.
+    info: utf8(`${purpose}${stage === undefined ? '' : `@${stage}`}:${serverId}`),
   })
   const [key, id] = await Promise.all([
     crypto.subtle.deriveKey(hkdf('key'), material, { name: 'AES-GCM', length: 256 }, false, [

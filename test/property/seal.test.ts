@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { createSeal } from '../../src/interaction/seal.ts'
 import { check } from './_seeded.ts'
 
-const seal = createSeal(['a-secret-of-the-property-tests-long-enough'], 'server')
+const seal = createSeal(['a-secret-of-the-property-tests-long-enough'], 'server', () => undefined)
 const binding = {
   era: 'modern',
   method: 'tools/call',

@@ -2,7 +2,10 @@
 import { createDecipheriv, createHash, hkdfSync } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type Binding, createSeal } from '../../../src/interaction/seal.ts'
+import { type Binding, createSeal as createSealFor } from '../../../src/interaction/seal.ts'
+
+const createSeal = (secrets: readonly string[], id: string, stage?: string) =>
+  createSealFor(secrets, id, () => stage)
 
 const SECRET = 'a-secret-of-the-tests-that-is-long-enough'
 const OTHER = 'another-secret-of-the-tests-long-enough'
@@ -23,10 +26,15 @@ const bytesOf = (token: string) => Buffer.from(token.slice(2), 'base64url')
 const tokenOf = (bytes: Uint8Array) => `1.${Buffer.from(bytes).toString('base64url')}`
 
 /** The token by another implementation of the same primitives. */
-function openByHand(token: string, secret: string, serverId: string): [number, string[], unknown] {
+function openByHand(
+  token: string,
+  secret: string,
+  serverId: string,
+  stage = '',
+): [number, string[], unknown] {
   const bytes = bytesOf(token)
   const derive = (purpose: string, length: number) =>
-    Buffer.from(hkdfSync('sha256', secret, 'mayfly-mcp/seal/1', `${purpose}:${serverId}`, length))
+    Buffer.from(hkdfSync('sha256', secret, 'mayfly-mcp/seal/1', `${purpose}${stage}:${serverId}`, length))
   expect(bytes.subarray(0, 4)).toEqual(derive('id', 4))
   const decipher = createDecipheriv('aes-256-gcm', derive('key', 32), bytes.subarray(4, 16))
   decipher.setAuthTag(bytes.subarray(-16))
@@ -48,6 +56,23 @@ describe('a token', () => {
     const digest = createHash('sha256').update('{"a":[2],"order":1}').digest('base64url')
     const bound = ['modern', 'tools/call', 'refund', digest, 'ada']
     expect(openByHand(token, SECRET, 'shop')).toEqual([LATER, bound, { a: 'ä' }])
+  })
+
+  it('is under another key at each stage, and in production under the one that never had a stage', async () => {
+    const token = await createSeal([SECRET], 'shop', 'staging').seal(1, binding, LATER)
+    expect(openByHand(token, SECRET, 'shop', '@staging')[2]).toBe(1)
+  })
+
+  it('opens at its own stage of its own server alone, whatever their names', async () => {
+    const places = ['shop', 'shop@staging', 'staging:shop', '@staging:shop', ':shop', 'key:shop'].flatMap(
+      (id) => [undefined, 'staging', 'Staging', 'key', 'shop'].map((stage) => [id, stage] as const),
+    )
+    const seals = places.map(([id, stage]) => createSeal([SECRET], id, stage))
+    for (const [made, seal] of seals.entries()) {
+      const token = await seal.seal(1, binding, LATER)
+      const opened = await Promise.all(seals.map((other) => other.open(token, binding)))
+      expect(opened.flatMap(({ ok }, index) => (ok ? [index] : []))).toEqual([made])
+    }
   })
 
   it('is not compressed where the runtime cannot, and opens', async () => {
@@ -188,7 +213,7 @@ describe('what is no token', () => {
   })
 
   it('of another secret, or another server → refused', async () => {
-    const reason = 'it was sealed with another secret or by another server'
+    const reason = 'it was sealed with another secret, by another server or at another stage'
     expect(await refused(await createSeal([OTHER], 'shop').seal(1, binding, LATER))).toBe(reason)
     expect(await refused(await createSeal([SECRET], 'other').seal(1, binding, LATER))).toBe(reason)
   })

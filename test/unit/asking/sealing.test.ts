@@ -1,6 +1,9 @@
 /** What a seal binds a token to, what it tells apart, and for how long. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createSeal } from '../../../src/interaction/seal.ts'
+import { createSeal as createSealFor } from '../../../src/interaction/seal.ts'
+
+const createSeal = (secrets: readonly string[], id: string, stage?: string) =>
+  createSealFor(secrets, id, () => stage)
 
 const SECRET = 'a-secret-of-the-tests-that-is-long-enough'
 const seal = createSeal([SECRET], 'server')

@@ -1,10 +1,16 @@
 /** Which session tokens are read, for how long, and what of them counts. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createTool } from '../../../src/index.ts'
-import { type Binding, createSeal, type Opened, type Seal } from '../../../src/interaction/seal.ts'
+import {
+  type Binding,
+  createSeal as createSealFor,
+  type Opened,
+  type Seal,
+} from '../../../src/interaction/seal.ts'
 import { createDeclaredTokens, type Declared } from '../../../src/protocol/declared-token.ts'
 import { createServer, initialize, legacy, textOf } from '../_client.ts'
 
+const createSeal = (secrets: readonly string[], id: string) => createSealFor(secrets, id, () => undefined)
 const SECRET = 'a-secret-of-the-tests-that-is-long-enough'
 const DAY_MS = 86_400_000
 const NOW = 1_800_000_000_000

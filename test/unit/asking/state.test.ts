@@ -4,10 +4,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { bearer } from '../../../src/auth.ts'
 import type { MCPServerConfig } from '../../../src/index.ts'
-import { createSeal } from '../../../src/interaction/seal.ts'
+import { createSeal as createSealFor } from '../../../src/interaction/seal.ts'
 import { createTool, type SdkToolContext } from '../../../src/sdk-context.ts'
 import { CLIENT, callTool, createServer, legacy, modern } from '../_client.ts'
 import { accept, askedIn, round } from './_rounds.ts'
+
+const createSeal = (secrets: readonly string[], id: string, stage?: string) =>
+  createSealFor(secrets, id, () => stage)
 
 const SECRET = 'a-secret-of-the-tests-that-is-long-enough'
 const OTHER = 'another-secret-of-the-tests-long-enough'
