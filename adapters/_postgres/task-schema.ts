@@ -56,9 +56,26 @@ export function postgresTaskSchema(of: string | PostgresTaskOwner): string {
   return schema + tableSchema(table)
 }
 
-function tableSchema(table: string): string {
+/** A part of the schema, and the SQL that is true if the database lacks it: even what changes nothing takes locks. */
+interface Part {
+  readonly isMissing: string
+  readonly sql: string
+}
+
+const tableSchema = (table: string): string =>
+  partsOf(table)
+    .map(({ sql }) => `${sql}\n`)
+    .join('')
+
+const CREATE_TYPES = 'text, text, bigint, boolean, bigint, bigint, text, text, bigint, bigint'
+
+function partsOf(table: string): readonly Part[] {
   const name = table.split('.').at(-1)!
-  return `CREATE TABLE IF NOT EXISTS ${table} (
+  const body = createBody(table)
+  return [
+    {
+      isMissing: `to_regclass('${table}') IS NULL`,
+      sql: `CREATE TABLE IF NOT EXISTS ${table} (
   id text PRIMARY KEY,
   owner text NOT NULL,
   version bigint NOT NULL,
@@ -68,13 +85,29 @@ function tableSchema(table: string): string {
   state text NOT NULL,
   seq bigint GENERATED ALWAYS AS IDENTITY,
   open_at_most bigint NOT NULL -- upper bound of the owner's open tasks when this one was created
-);
-ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS server text; -- NULL: any server's
-CREATE INDEX IF NOT EXISTS ${name}_next ON ${table} (server, due_at) WHERE is_open AND due_at IS NOT NULL;
-DROP INDEX IF EXISTS ${table}_due;
-CREATE INDEX IF NOT EXISTS ${name}_open ON ${table} (owner, seq) WHERE is_open;
-CREATE INDEX IF NOT EXISTS ${name}_end ON ${table} (expires_at) WHERE expires_at IS NOT NULL;
-
+);`,
+    },
+    {
+      isMissing: `NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('${table}') AND attname = 'server' AND NOT attisdropped)`,
+      sql: `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS server text; -- NULL: any server's`,
+    },
+    {
+      isMissing: `to_regclass('${table}_next') IS NULL`,
+      sql: `CREATE INDEX IF NOT EXISTS ${name}_next ON ${table} (server, due_at) WHERE is_open AND due_at IS NOT NULL;
+DROP INDEX IF EXISTS ${table}_due;`,
+    },
+    {
+      isMissing: `to_regclass('${table}_open') IS NULL`,
+      sql: `CREATE INDEX IF NOT EXISTS ${name}_open ON ${table} (owner, seq) WHERE is_open;`,
+    },
+    {
+      isMissing: `to_regclass('${table}_end') IS NULL`,
+      sql: `CREATE INDEX IF NOT EXISTS ${name}_end ON ${table} (expires_at) WHERE expires_at IS NOT NULL;`,
+    },
+    {
+      // Compared by its text, since a later version may change it.
+      isMissing: `(SELECT prosrc FROM pg_proc WHERE oid = to_regprocedure('${table}_create(${CREATE_TYPES})')) IS DISTINCT FROM $create$${body}$create$`,
+      sql: `
 -- 1: created. 0: the owner has max_open open tasks. -1: the id exists.
 -- A function, since each of its statements sees what was committed before it. A single statement that locks and then counts would
 -- use the count from before it waited for the lock. It counts only if there may be too many, since counting is slow if
@@ -83,7 +116,13 @@ CREATE INDEX IF NOT EXISTS ${name}_end ON ${table} (expires_at) WHERE expires_at
 CREATE OR REPLACE FUNCTION ${table}_create(
   new_id text, new_owner text, new_version bigint, new_is_open boolean, new_due_at bigint, new_expires_at bigint,
   new_state text, new_server text, max_open bigint, now_ms bigint
-) RETURNS integer LANGUAGE plpgsql AS $create$
+) RETURNS integer LANGUAGE plpgsql AS $create$${body}$create$;`,
+    },
+  ]
+}
+
+function createBody(table: string): string {
+  return `
 DECLARE
   at_most bigint;
 BEGIN
@@ -107,17 +146,30 @@ BEGIN
     ON CONFLICT (id) DO NOTHING;
   RETURN CASE WHEN FOUND THEN 1 ELSE -1 END;
 END
-$create$;
 `
 }
 
-/** The schema as one statement, since HTTP drivers only send single statements. Waits for other processes that do the same. */
+/** How long a change waits for a table that others use. Whoever reads it next waits behind the change, so only shortly. */
+const LOCK_TIMEOUT = '300ms'
+
+/** How long one process waits for another that makes the same changes: less than the store waits for its database. */
+const TURN_TIMEOUT = '4s'
+
+/**
+ * What the database lacks of the schema, as one statement, since HTTP drivers only send single statements. If nothing is missing it locks
+ * nothing: it may run at each cold start, while others read for long. Otherwise waits for other processes that do the same.
+ */
 export function toMigration(table: string): string {
+  const parts = partsOf(table)
+  const isComplete = `IF NOT (${parts.map(({ isMissing }) => isMissing).join('\n  OR ')}) THEN RETURN; END IF;\n`
   // Who may not create schemas may still create tables in one that exists.
   const schema = `PERFORM pg_advisory_xact_lock(hashtext('${SCHEMA}'), 0);
 IF to_regnamespace('${SCHEMA}') IS NULL THEN CREATE SCHEMA IF NOT EXISTS ${SCHEMA}; END IF;\n`
+  const changes = parts.map(({ isMissing, sql }) => `IF ${isMissing} THEN\n${sql}\nEND IF;\n`).join('')
   return `DO $migrate$ BEGIN
+${isComplete}SET LOCAL lock_timeout = '${TURN_TIMEOUT}';
 PERFORM pg_advisory_xact_lock(hashtext('${table}'), 0);
 SET LOCAL client_min_messages = warning;
-${table.startsWith(`${SCHEMA}.`) ? schema : ''}${tableSchema(table)}END $migrate$`
+${table.startsWith(`${SCHEMA}.`) ? schema : ''}SET LOCAL lock_timeout = '${LOCK_TIMEOUT}';
+${changes}END $migrate$`
 }

@@ -37,7 +37,7 @@ export interface PostgresTaskStoreOptions extends OutageOptions {
   readonly table?: string
   /**
    * Calls `migrate` before the first operation, and again while that fails: the server starts although the database cannot be reached.
-   * Needs the right to create. Default false.
+   * Needs the right to create where something is missing; otherwise it only looks, and locks nothing. Default false.
    */
   readonly createTable?: boolean
 }
@@ -73,6 +73,8 @@ const PURGE_EVERY_MS = 60_000
 /** Error codes for a missing table, function, schema or column. */
 const MISSING = new Set(['42P01', '42883', '3F000', '42703'])
 
+const LOCK_NOT_AVAILABLE = '55P03'
+
 /** Not `now()`, which is when a transaction began. */
 const NOW = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now'
 
@@ -104,11 +106,23 @@ export function postgresTaskStore(
 
   let migrated: Promise<unknown> | undefined
   const migrateOnce = (): Promise<unknown> => {
-    migrated ??= run(toMigration(name.get())).catch((error: unknown) => {
+    migrated ??= migrateTable(name.get()).catch((error: unknown) => {
       migrated = undefined
       throw error
     })
     return migrated
+  }
+
+  const migrateTable = async (named: string): Promise<void> => {
+    try {
+      await run(toMigration(named))
+    } catch (error) {
+      if (memberOf(error, 'code') !== LOCK_NOT_AVAILABLE) throw error
+      throw new Error(
+        `The task table "${named}" lacks something of this version, which cannot be added while another transaction uses the table, such as a backup: it is tried again with the next operation.`,
+        { cause: error },
+      )
+    }
   }
 
   const query = async (...statement: Statement): Promise<Row[]> => {
@@ -148,7 +162,7 @@ export function postgresTaskStore(
     attach: name.attach,
     async migrate(of) {
       const isNamed = of === undefined || table !== undefined
-      await run(toMigration(isNamed ? name.get() : toTable({ ...stageOfProcess(), ...of }, 'migrate')))
+      await migrateTable(isNamed ? name.get() : toTable({ ...stageOfProcess(), ...of }, 'migrate'))
     },
     async create(task, maxOpen) {
       checkTask(task, MAX_STATE_BYTES)

@@ -157,6 +157,102 @@ CREATE FUNCTION before_create(text, text, bigint, boolean, bigint, bigint, text,
     expect(await store.due(9, 9, { server: 'shop' })).toEqual(['from an old process'])
   })
 
+  describe('while a backup or a report reads the table for long', () => {
+    /** Has read `table`, and stays open, as `pg_dump` does. */
+    const openReader = async (table: string) => {
+      const reader = await pool.connect()
+      await reader.query('BEGIN')
+      await reader.query(`SELECT count(*) FROM ${table}`)
+      return async () => {
+        await reader.query('COMMIT')
+        reader.release()
+      }
+    }
+
+    it('many cold starts with createTable begin at once, and those that run go on', async () => {
+      const running = postgresTaskStore(pool, { table: 'long_read', createTable: true })
+      const task = newTask({ dueAt: 1 })
+      await running.create(task, 1)
+      const end = await openReader('long_read')
+      const pools = Array.from({ length: 8 }, () => createPool(server.url))
+      const cold = pools.map((one) => postgresTaskStore(one, { table: 'long_read', createTable: true }))
+      try {
+        const both = [...cold, running].flatMap((store) => [store.read(task.id), store.due(9, 1)])
+        expect(await Promise.all(both)).toEqual([...cold, running].flatMap(() => [task, [task.id]]))
+        expect(await cold[0]!.replace({ ...task, version: 2, dueAt: null })).toBe(true)
+      } finally {
+        await end()
+        await Promise.all(pools.map((one) => one.end()))
+      }
+    })
+
+    it('a cold start of a newer version says why it cannot change the table, ends its wait, and goes on later', async () => {
+      const old = 'long_read_of_old'
+      await postgresTaskStore(pool, { table: old }).migrate()
+      await pool.query(`ALTER TABLE ${old} DROP COLUMN server`)
+      const end = await openReader(old)
+      const store = postgresTaskStore(pool, { table: old, createTable: true })
+      const { id } = newTask()
+      const answers = await Promise.allSettled([store.read(id), store.read(id)])
+      expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+      expect(String((answers[0] as PromiseRejectedResult).reason)).toMatch(
+        /another transaction uses the table/,
+      )
+      // Nothing of it waits in the database, and others read.
+      expect((await pool.query('SELECT FROM pg_locks WHERE NOT granted')).rows).toEqual([])
+      expect((await pool.query(`SELECT id FROM ${old}`)).rows).toEqual([])
+      await end()
+      expect(await store.read(id)).toBeUndefined()
+    })
+  })
+
+  it('migrate() of a complete table takes no lock that anyone waits for', async () => {
+    const client = await pool.connect()
+    try {
+      await postgresTaskStore(pool, { table: 'mayfly.complete' }).migrate()
+      await client.query('BEGIN')
+      await postgresTaskStore(client, { table: 'mayfly.complete' }).migrate()
+      const { rows } = await client.query(
+        "SELECT locktype, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype <> 'virtualxid' AND mode <> 'AccessShareLock'",
+      )
+      expect(rows).toEqual([])
+    } finally {
+      await client.query('ROLLBACK')
+      client.release()
+    }
+  })
+
+  it.each([
+    ['the column', 'ALTER TABLE part DROP COLUMN server'],
+    ['an index', 'DROP INDEX part_next'],
+    ['another index', 'DROP INDEX part_open'],
+    ['the last index', 'DROP INDEX part_end'],
+    [
+      'the function',
+      'DROP FUNCTION part_create(text, text, bigint, boolean, bigint, bigint, text, text, bigint, bigint)',
+    ],
+    [
+      'the text of the function, which another version wrote',
+      `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('part_create'::regproc), 'RETURN -1', 'RETURN -7'); END $$`,
+    ],
+    ['the table', 'DROP TABLE part'],
+  ])('migrate() brings back %s alone', async (_what, damage) => {
+    const facts = async () =>
+      (
+        await pool.query(`SELECT attname::text AS one FROM pg_attribute WHERE attrelid = 'part'::regclass AND attnum > 0 AND NOT attisdropped
+          UNION SELECT indexdef FROM pg_indexes WHERE tablename = 'part'
+          UNION SELECT prosrc FROM pg_proc WHERE proname = 'part_create' ORDER BY one`)
+      ).rows
+    const store = postgresTaskStore(pool, { table: 'part' })
+    await store.migrate()
+    const whole = await facts()
+    await pool.query(damage)
+    await store.migrate()
+    expect(await facts()).toEqual(whole)
+    expect(whole.length).toBe(15)
+    expect(await store.create(newTask({ dueAt: 1 }), 1000)).toBe(true)
+  })
+
   it('what is due is found by its index, also among many that wait', async () => {
     const store = postgresTaskStore(pool, { table: 'indexed' })
     await store.migrate()
