@@ -7,7 +7,7 @@ import { BINDING, SEALED, SECRET } from '../genuine.ts'
 import { generateJson, mutateJson, mutateText } from '../mutate.ts'
 import { promise, type Target } from '../target.ts'
 
-const seal = createSeal([SECRET], 'fuzz')
+const seal = createSeal([SECRET], 'fuzz', () => undefined)
 const sessions = createDeclaredTokens()
 const LATER = 4_102_444_800_000
 
