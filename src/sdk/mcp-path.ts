@@ -62,12 +62,15 @@ export function createReach(endpoint: string): Reach {
 /** How often a path may be escaped: a router decodes once, a proxy before it once more. Each time takes a pass over the path. */
 const MAX_ESCAPED = 3
 
+/** What `new URL` drops, wherever it is: `/m<tab>cp` is the path `/mcp` for a handler that decodes before it parses. */
+const DROPPED = /[\t\n\r]/g
+
 /** Without escapes, also escaped ones. Undefined if they are not valid, or escaped more often. */
 function decoded(path: string): string | undefined {
   let text = path
   try {
     for (let times = 0; times <= MAX_ESCAPED; times++) {
-      const next = decodeURIComponent(text)
+      const next = decodeURIComponent(text).replace(DROPPED, '')
       if (next === text) return text
       text = next
     }

@@ -77,6 +77,10 @@ describe('a ping of a stranger', () => {
     '/orders/..%2fmcp',
     '/orders/..%5cmcp',
     '/orders/%252e%252e/mcp',
+    '/m%09cp',
+    '/%0Dm%0acp',
+    '/%09/mcp',
+    '/%256%09dcp',
   ])('for %s, a spelling of the endpoint, reaches the one path', async (path) => {
     const { post, seen } = createShop({ auth, mcpPath: '/mcp' })
 
@@ -98,6 +102,48 @@ describe('a ping of a stranger', () => {
 
     expect((await post(path, {})).status).toBe(404)
     expect((await post(path, {}, { authorization: 'Bearer ann' })).status).toBe(404)
+    expect(seen).toEqual([])
+  })
+
+  it('with any character anywhere in the path, reaches no handler that takes it for the endpoint', async () => {
+    const parse = (path: string) => new URL(path, 'http://localhost').pathname
+    /** What handlers do with a path before they compare it. */
+    const readings = [parse, decodeURIComponent, (path: string) => parse(decodeURIComponent(path))].flatMap(
+      (read) => [read, (path: string) => read(read(path)), (path: string) => decodeURIComponent(read(path))],
+    )
+    const takesForEndpoint = (path: string) =>
+      readings.some((read) => {
+        try {
+          return read(path).replace(/\/$/, '') === '/mcp'
+        } catch {
+          return false
+        }
+      })
+    const seen: string[] = []
+    const server = fromNode(
+      ({ url }: IncomingMessage, response: ServerResponse) => {
+        if (takesForEndpoint(url!)) seen.push(url!)
+        response.writeHead(404).end()
+      },
+      { log: false, onError: () => {}, auth, mcpPath: '/mcp' },
+    )
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'refund' } }
+    let spellings = 0
+    for (let code = 0; code < 128; code++) {
+      const escaped = `%${code.toString(16).padStart(2, '0')}`
+      for (const inserted of [escaped, `%25${escaped.slice(1)}`]) {
+        for (const place of [1, 2, 4]) {
+          const path = `${'/mcp'.slice(0, place)}${inserted}${'/mcp'.slice(place)}`
+          if (takesForEndpoint(path)) spellings++
+          const init = { method: 'POST', headers: { 'content-type': 'application/json' } }
+          await server.handle(
+            new Request(`https://shop.example${path}`, { ...init, body: JSON.stringify(message) }),
+            {},
+          )
+        }
+      }
+    }
+    expect(spellings).toBeGreaterThan(10)
     expect(seen).toEqual([])
   })
 
