@@ -84,8 +84,60 @@ describe('flush of openTelemetry', () => {
     await vi.advanceTimersByTimeAsync(2000)
     await Promise.all(waits)
     expect(reported).toEqual([
-      'Spans may be lost, calls are not affected: The function "flush" of openTelemetry did not answer within 2000 ms. (check the address of the collector, and that it answers)',
+      'Spans may be lost: The function "flush" of openTelemetry did not answer within 2000 ms. (check the address of the collector, and that it answers) Where a response waits for it, none does for the next minute.',
     ])
+  })
+
+  it('one that hangs holds a platform once a minute, is tried meanwhile, and holds it again once it answers', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    let hangs = true
+    let tries = 0
+    const { server, reported } = serverOf(() => {
+      tries++
+      return hangs ? new Promise(() => {}) : undefined
+    })
+    /** Milliseconds that a platform which waits, as Lambda does, waits for a call. */
+    const heldFor = async () => {
+      const { waits, waitUntil } = platform()
+      await server.fetch(modernRequest('tools/call', { name: 'chatty' }), {}, { waitUntil })
+      const begunAt = Date.now()
+      let ended: number | undefined
+      void Promise.all(waits).then(() => {
+        ended = Date.now() - begunAt
+      })
+      await vi.advanceTimersByTimeAsync(5000)
+      return ended
+    }
+    const held: (number | undefined)[] = []
+    while (held.length < 26) held.push(await heldFor())
+    expect(held.flatMap((ms, index) => (ms === 0 ? [] : [[index, ms]]))).toEqual([
+      [0, 2000],
+      [13, 2000],
+    ])
+    expect(tries).toBe(26)
+    expect(reported).toHaveLength(2)
+    hangs = false
+    await heldFor()
+    const { waits, waitUntil } = platform()
+    await server.fetch(modernRequest('tools/call', { name: 'chatty' }), {}, { waitUntil })
+    expect(waits.length).toBeGreaterThan(0)
+    await Promise.all(waits)
+    expect(tries).toBe(28)
+  })
+
+  it('of many calls while it hangs, one flush at a time runs; it rejects where nothing waits → no unhandled error', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const open = [deferred<void>(), deferred<void>()]
+    let tries = 0
+    const { server, reported } = serverOf(() => open[tries++]!.promise)
+    const call = () => server.fetch(modernRequest('tools/call', { name: 'chatty' }), {}, platform())
+    await call()
+    await vi.advanceTimersByTimeAsync(2000)
+    await Promise.all(Array.from({ length: 50 }, call))
+    expect(tries).toBe(2)
+    open[1]!.reject(new Error('refused'))
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(reported).toHaveLength(1)
   })
 
   it.each([
