@@ -5,7 +5,7 @@
 
 export const SECRET = 'of-no-value-outside-the-fuzzing-of-mayfly'
 
-/** Tokens of `createSeal([SECRET], 'fuzz', () => undefined)`, valid until 2100, except `expired`; `otherSecret` was made with another secret. */
+/** Tokens of `createSeal([SECRET], 'fuzz')`, valid until 2100, except `expired`; `otherSecret` was made with another secret. */
 export const SEALED = {
   small:
     '1.12E_9MshIrVNbjL1vLnbgCImIrb9iujKFaa-7afMUt93B0_e1bBZJSqjXomiYAHAIlYsH2vPZTdCXNXtvZuFejs12gJTiqm0MATCHe8BBpX5Pudy2Sf1T0nJ_dOoxk4q4zCiRG-MSAKTbtpYRvaPolMofvhok7dzDx5yMaUGa2sqEIaNZjq3Rh2f6WJNIBL7c8IO64oaMl-WDlnlWmRm2Xu2cc0F-hm-jO6JWwmpP7bCN3G2sXWPrT9f3r8KnB0t6qlT3Mhfh54CR7u1XDMK4uAMriW0bJPTFosFi4IW5nGu6i1bMsdPNklpGuGjzQ-f',

@@ -14,7 +14,7 @@ export interface StoreOwner {
   name(): string
   /** The stage. Undefined: production. Decided with the first call, like `name()`. */
   stage(): string | undefined
-  /** What marks each row of a shared place: `shop`, or `shop@staging`. */
+  /** What marks each row of a shared place: `shop`, or `shop@staging`. An `@` of the id is doubled: no other server has the same. */
   tag(): string
   /**
    * Looks for `MAYFLY_STAGE` in these variables, then in those of the process, until there is one. The server calls it with those of each
@@ -45,7 +45,8 @@ export function createStoreOwner(id: string): StoreOwner {
     },
     tag() {
       nameOf()
-      return stage === undefined ? id : `${id}@${stage}`
+      const own = id.replaceAll('@', '@@')
+      return stage === undefined ? own : `${own}@${stage}`
     },
     see(variables) {
       if (stage !== undefined || variables === seen) return

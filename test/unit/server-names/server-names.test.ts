@@ -128,6 +128,28 @@ describe('MAYFLY_STAGE', () => {
     expect(() => owner.see({ MAYFLY_STAGE: 'staging' })).toThrow(/before it was known/)
   })
 
+  it('and the id are one tag together, which no other server has; without an @ it is what both say', () => {
+    const ids = [
+      'shop',
+      'shop@staging',
+      'shop@',
+      '@staging',
+      'shop@@staging',
+      'shop@staging@staging',
+      '@',
+      'a%40b',
+    ]
+    const places = ids.flatMap((id) => [undefined, 'staging', 'Staging'].map((stage) => ({ id, stage })))
+    const tags = places.map(({ id, stage }) => {
+      const owner = createStoreOwner(id)
+      owner.see({ MAYFLY_STAGE: stage })
+      return owner.tag()
+    })
+    expect(new Set(tags).size).toBe(tags.length)
+    expect(tags.slice(0, 2)).toEqual(['shop', 'shop@staging'])
+    expect(tags.at(-2)).toBe('a%40b@staging')
+  })
+
   const staged = { MAYFLY_STAGE: 'staging' }
   const serverWith = (options: Partial<Parameters<typeof createTasks>[0]> = {}) => {
     const errors: string[] = []
