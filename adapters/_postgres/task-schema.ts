@@ -149,7 +149,7 @@ END
 `
 }
 
-/** How long a change waits for a table that others use. Whoever reads it next waits behind the change, so only shortly. */
+/** How long a change waits for a table that others use. Those who read it next wait behind the change, so only shortly. */
 const LOCK_TIMEOUT = '300ms'
 
 /** How long one process waits for another that makes the same changes: less than the store waits for its database. */
