@@ -25,13 +25,11 @@ export interface StoreOwner {
   see(variables: unknown): void
 }
 
-/** Also without variables, those of the process are looked at. */
-const NOTHING = Symbol('nothing')
-
 export function createStoreOwner(id: string): StoreOwner {
   let stage: string | undefined
   let name: string | undefined
-  let seen: unknown = NOTHING
+  // In a list, since none at all are variables, too: then those of the process count.
+  let seen: readonly unknown[] = []
   const nameOf = (): string => {
     name ??= serverName(id, stage)
     return name
@@ -49,9 +47,9 @@ export function createStoreOwner(id: string): StoreOwner {
       return stage === undefined ? own : `${own}@${stage}`
     },
     see(variables) {
-      if (stage !== undefined || variables === seen) return
+      if (stage !== undefined || (seen.length > 0 && variables === seen[0])) return
       const found = stageIn(variables)
-      seen = variables
+      seen = [variables]
       if (found === undefined) return
       if (name !== undefined)
         throw new TypeError(
