@@ -1,4 +1,5 @@
 /** One command of a platform's own tool, and how it gets secrets and reports its result. */
+import type { LookedUp } from './place.ts'
 
 export interface DeployStep {
   /** What it does, in a few words: `upload the function`. */
@@ -16,6 +17,8 @@ export interface DeployStep {
     /** `found` is undefined if the look-up failed. */
     make(found: string | undefined): string
   }
+  /** Asked before the step runs, and not shown. `refuse` throws `CliError` if the answer says that the step would change what is not its own. */
+  readonly guard?: { readonly lookUp: DeployStep; refuse(answer: LookedUp): void }
   /**
    * For a tool that reads secrets only from a file. Only its owner can read the file, and it is removed afterwards; `SECRET_FILE` in
    * `args`.

@@ -153,7 +153,8 @@ export interface Ran {
  * Throws `CliError` if the program does not exist.
  */
 export async function runStep(given: DeployStep, tool: DeployTool, options: RunOptions = {}): Promise<Ran> {
-  const { stdinFrom, ...step } = process.platform === 'win32' ? withoutDevStdin(given) : given
+  const { stdinFrom, guard, ...step } = process.platform === 'win32' ? withoutDevStdin(given) : given
+  if (guard !== undefined) guard.refuse(await ask(guard.lookUp, tool))
   if (stdinFrom !== undefined) {
     const stdin = stdinFrom.make(await lookUp(stdinFrom.lookUp, tool, options.hidden))
     return runStep({ ...step, stdin }, tool, options)

@@ -21,8 +21,11 @@ interface Call {
   readonly env: string
 }
 
+/** What the AWS CLI tells of the stack that keeps the secrets. */
+const STORE = '["CREATE_COMPLETE", 1]'
+
 /** A program that writes down how it was called. It prints `stored` when it is asked for a secret's value. */
-function writeTool(project: Project, path: string, tool: string, stored = ''): void {
+function writeTool(project: Project, path: string, tool: string, stored = '', stack = STORE): void {
   project.write(
     path,
     `#!${process.execPath}
@@ -32,6 +35,7 @@ const takes = args.some((arg) => arg.includes('/dev/stdin'))
 const input = takes ? readFileSync('/dev/stdin', 'utf8') : ''
 const call = { tool: ${JSON.stringify(tool)}, args, input, env: JSON.stringify(process.env) }
 appendFileSync(${JSON.stringify(join(project.folder, 'calls.jsonl'))}, JSON.stringify(call) + '\\n')
+if (args.includes('describe-stacks') && args.some((arg) => arg.endsWith('-secrets'))) console.log(${JSON.stringify(stack)})
 if (args.includes('get-secret-value')) console.log(${JSON.stringify(stored)})
 `,
   )
@@ -103,6 +107,28 @@ test.each([
   const calls = readFileSync(join(project.folder, 'calls.jsonl'), 'utf8')
   expect(calls).not.toContain('put-secret-value')
   expect(calls).not.toContain('"tool":"sam"')
+})
+
+test.each([
+  ['another project’s server', '["UPDATE_COMPLETE", 0]', false],
+  ['not told', 'denied', false],
+  ['a store', STORE, true],
+  ['left by a change set that failed', '["REVIEW_IN_PROGRESS", 0]', true],
+])('lambda: the stack of the secrets is %s → it is deployed: %j', async (_kind, stack, isDeployed) => {
+  await using project = new Project()
+  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  project.write('package.json', '{ "name": "shop" }')
+  project.write('.env', "API_KEY='abcdefghij'\n")
+  mkdirSync(join(project.folder, 'bin'))
+  for (const tool of ['aws', 'sam']) writeTool(project, `bin/${tool}`, tool, '"{}"', stack)
+  const env = { PATH: `${join(project.folder, 'bin')}:${process.env.PATH}` }
+  const args = ['deploy', '--target', 'lambda', '--secret', 'API_KEY', '--yes', '--no-check']
+  const { code, stderr } = await new MayflyProcess(args, project.folder, undefined, env).exited
+  const calls = readFileSync(join(project.folder, 'calls.jsonl'), 'utf8')
+  expect(code, stderr).toBe(isDeployed ? 0 : 1)
+  for (const change of ['"cloudformation","deploy"', 'put-secret-value', '"tool":"sam"'])
+    expect(calls.includes(change), change).toBe(isDeployed)
+  if (!isDeployed) expect(stderr).toMatch(/the stack shop-secrets [^\n]*left alone: [^\n]+\n$/)
 })
 
 test('deno: hostile values arrive on stdin as a .env file, and nowhere else', async () => {

@@ -15,6 +15,8 @@ interface Platform {
   readonly token: string
   readonly env?: { readonly [name: string]: string }
   readonly exists: Answer
+  /** About what else would be removed. */
+  readonly store?: Answer
   readonly missing: Answer
   /** The place of staging, as package.json names it, and what confirms its removal. */
   readonly place: string
@@ -81,6 +83,7 @@ const PLATFORMS: { readonly [target: string]: Platform } = {
     tools: { 'bin/aws': 'aws' },
     token: 'AWS_ACCESS_KEY_ID',
     exists: ['describe-stacks', 'CREATE_COMPLETE'],
+    store: ['describe-stacks --stack-name shop-staging-secrets', '["CREATE_COMPLETE", 1]'],
     missing: ['describe-stacks', 'Stack with id x does not exist', 254],
     place: 'shop-staging',
     confirm: 'shop-staging',
@@ -104,14 +107,21 @@ async function run(
   project: Project,
   target: string,
   args: readonly string[],
-  { answers, isNamed = true }: { answers?: readonly Answer[]; isNamed?: boolean } = {},
+  {
+    answers,
+    isNamed = true,
+    hasStore = true,
+  }: { answers?: readonly Answer[]; isNamed?: boolean; hasStore?: boolean } = {},
 ): Promise<Ran> {
   const platform = PLATFORMS[target]!
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
   const stages = { staging: { [target.replace('-edge', '')]: platform.place } }
   project.write('package.json', JSON.stringify({ name: 'shop', ...(isNamed && { mayfly: { stages } }) }))
   for (const [path, tool] of Object.entries(platform.tools))
-    writeStandIn(project, path, tool, answers ?? [platform.exists])
+    writeStandIn(project, path, tool, [
+      ...(hasStore ? storeOf(platform) : []),
+      ...(answers ?? [platform.exists]),
+    ])
   const env = {
     PATH: `${join(project.folder, 'bin')}:${process.env.PATH}`,
     [platform.token]: 'token',
@@ -121,6 +131,8 @@ async function run(
   const { code, stdout, stderr } = await mayfly.exited
   return { code, stdout, stderr, calls: callsIn(project) }
 }
+
+const storeOf = ({ store }: Platform): Answer[] => (store === undefined ? [] : [store])
 
 /** What was asked of the tool beside looking. */
 function changes({ calls }: Ran, [look]: Answer): string[] {
@@ -268,3 +280,36 @@ it('deno: says where an app is removed, and how to go back', async () => {
   expect(back).toMatchObject({ code: 1 })
   expect(back.stderr).toMatch(/check out an earlier commit/)
 })
+
+it.each([
+  [
+    'another server',
+    '["UPDATE_COMPLETE", 0]',
+    0,
+    /the stack shop-staging-secrets exists and is not a store of secrets/,
+  ],
+  [
+    'not told',
+    'AccessDenied',
+    254,
+    /cannot tell whether the stack shop-staging-secrets is a store of secrets/,
+  ],
+])(
+  'lambda: destroy removes nothing if the stack of the secrets is %s',
+  async (_what, told, code, message) => {
+    await using project = new Project()
+    const { exists, confirm } = PLATFORMS.lambda!
+
+    const ran = await run(project, 'lambda', ['destroy', '--stage', 'staging', '--confirm', confirm], {
+      answers: [
+        ['--stack-name shop-staging --', exists[1]],
+        ['describe-stacks', told, code],
+      ],
+      hasStore: false,
+    })
+
+    expect(ran.code).toBe(1)
+    expect(ran.stderr).toMatch(message)
+    expect(changes(ran, exists)).toEqual([])
+  },
+)

@@ -318,3 +318,19 @@ it("a server on one's own machine has no secret store", async () => {
   expect(code).toBe(1)
   expect(stderr).toMatch(/runs on your own machine: Mayfly has not deployed anything there/)
 })
+
+it('lambda: what no deployment could use is not stored, and removing makes room', async () => {
+  await using project = new Project()
+  const stored = (values: object) =>
+    [['get-secret-value', JSON.stringify({ SecretString: JSON.stringify(values) })]] as const
+  const full = { OLD: 'x'.repeat(4096), API_TOKEN: STORED }
+
+  const set = await run(project, 'lambda', ['set', 'API_TOKEN'], stored(full))
+  expect(set.code).toBe(1)
+  expect(set.stderr).toMatch(/^mayfly: these secrets are too large \(OLD, API_TOKEN\): [^\n]+$/m)
+  expect(set.stdout + set.stderr).not.toContain(MARK)
+  expect(set.calls.filter(({ args }) => args.includes('put-secret-value'))).toEqual([])
+
+  const removed = await run(project, 'lambda', ['remove', 'API_TOKEN'], stored(full))
+  expect(removed.code, removed.stderr).toBe(0)
+})

@@ -276,6 +276,26 @@ describe('--stage with an option that names a place is refused', () => {
   })
 })
 
+describe('lambda: the name of what belongs to another server is not one of a server', () => {
+  const MESSAGE = /the stack \S+ has the name of what belongs to the server \S+ \(its secrets/
+  it.each(['secrets', 'github'])('-%s', async (end) => {
+    await using project = new Project()
+    const named = (name: string) => ({ ...of(project), name })
+    const { place, logs, deployment } = findTarget('lambda')
+    const options = { secrets: new Map(), extra: [] }
+    expect(() => place!(named(`shop-${end}`), {})).toThrow(MESSAGE)
+    expect(() => deployment(project.folder, named(`shop-${end}`), options)).toThrow(MESSAGE)
+    expect(() => logs!(named(`shop-${end}`), [])).toThrow(MESSAGE)
+    for (const given of [['--stack-name', `bank-${end}`], [`--stack-name=bank-${end}`]])
+      expect(() => place!(named('shop'), { extra: given })).toThrow(MESSAGE)
+    expect(place!(named(`shop-${end}`), { extra: ['--stack-name', 'till'] }).name).toBe('till')
+    expect(place!(named(`shop-${end}-2`), {}).name).toBe(`shop-${end}-2`)
+    const stages = { staging: { lambda: `bank-${end}` } }
+    project.write('package.json', JSON.stringify({ name: 'shop', mayfly: { stages } }))
+    expect(() => placeOf(project, 'lambda', 'staging')).toThrow(MESSAGE)
+  })
+})
+
 it.each([
   'production',
   'prod',

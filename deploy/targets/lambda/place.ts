@@ -11,7 +11,10 @@ export const STACK_OPTIONS = ['--stack-name']
 /** Options of `sam` that the AWS CLI has too. */
 export const AWS_OPTIONS = ['--region', '--profile']
 
-/** Throws `CliError` if a stage would be production's stack, `UsageError` for a name that is too long. */
+/** What stacks beside a server's own are called: its store of secrets, and its role for GitHub. */
+const BESIDE = /-(?:secrets|github)$/
+
+/** Throws `CliError` if a stage would be production's stack, `UsageError` for a name that is too long, or is that of another server's store. */
 export function lambdaPlace(project: Project, { stage, extra = [] }: PlaceOptions): Place {
   refusePlaceOptions(stage, extra, STACK_OPTIONS)
   const given = optionValue(extra, STACK_OPTIONS)
@@ -21,10 +24,11 @@ export function lambdaPlace(project: Project, { stage, extra = [] }: PlaceOption
     throw new UsageError(
       `the stack's name, ${name}, has ${name.length} characters: AWS allows ${MAX_STACK_NAME}, since names of functions begin with it; ${stage === undefined ? 'pass -- --stack-name <name>' : `write ${declaration(stage, 'lambda', '<name>')}`}`,
     )
-  // The stacks of production's secrets and of its role for GitHub are production, too.
-  if (stage !== undefined)
-    for (const production of [project.name, `${project.name}-secrets`, `${project.name}-github`])
-      refuseProduction(stage, name, production)
+  if (stage !== undefined) refuseProduction(stage, name, project.name)
+  if (BESIDE.test(name))
+    throw new UsageError(
+      `the stack ${name} has the name of what belongs to the server ${name.replace(BESIDE, '')} (its secrets, or its role for GitHub): ${stage === undefined ? 'pass -- --stack-name <name>' : `write ${declaration(stage, 'lambda', '<name>')}`}`,
+    )
   const common = pickOptions(extra, AWS_OPTIONS)
   const { AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE } = process.env
   const region = optionValue(extra, ['--region']) ?? (AWS_REGION || AWS_DEFAULT_REGION || undefined)

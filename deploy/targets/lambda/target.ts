@@ -27,13 +27,11 @@ import { githubRole } from './github-role.ts'
 import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
 import { AWS_OPTIONS, lambdaPlace, STACK_OPTIONS } from './place.ts'
 import { lambdaRemoval } from './release.ts'
-import { lambdaSecrets } from './secrets.ts'
+import { lambdaSecrets, storable, storeGuard } from './secrets.ts'
 
 const RIC = 'aws-lambda-ric'
 const OLDEST_NODE = 22
 const { lambda: facts } = FACTS
-/** For all variables of a function, including their names. */
-const MAX_SECRETS_BYTES = facts.variablesBytes.value
 /** Where the package goes; without it, into SAM's own bucket, which all stacks of the account share. */
 const BUCKET_OPTIONS = ['--s3-bucket']
 const INSTALL_AWS =
@@ -222,6 +220,7 @@ function deployment(
           ...common,
         ],
         cwd,
+        guard: storeGuard(secretId, common, cwd),
       },
       {
         title: 'store the secrets',
@@ -243,15 +242,6 @@ function deployment(
       },
     ]
   }
-}
-
-/** The text of the store. Throws `CliError` if Lambda would not take it. */
-function storable(values: object): string {
-  const value = JSON.stringify(values)
-  if (Buffer.byteLength(value) <= MAX_SECRETS_BYTES) return value
-  throw new CliError(
-    `these secrets are too large (${Object.keys(values).join(', ')}): Lambda allows 4 KB of environment variables; put large ones into a store and read them at run time`,
-  )
 }
 
 /** What the store holds: the SecretString, as JSON. Throws `CliError` if that cannot be told, so that nothing in it is lost. */
