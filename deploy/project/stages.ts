@@ -54,9 +54,21 @@ export function declaration(stage: string, target: string, place: string): strin
   return `"mayfly": { "stages": ${JSON.stringify({ [stage]: { [target]: place } }).replaceAll(':', ': ')} } in package.json`
 }
 
-/** Throws `CliError` if a stage is where production is. */
-export function refuseProduction(stage: string, place: string, production: string | undefined): void {
-  if (place === production)
+/**
+ * Throws `CliError` if a stage is where production is. Case does not make another place: most platforms know none in names, and where one does,
+ * two places that differ only in it would be taken for each other.
+ *
+ * @param canonical What a platform takes a name for, if it has several spellings.
+ */
+export function refuseProduction(
+  stage: string,
+  place: string,
+  production: string | undefined,
+  canonical: (name: string) => string = (name) => name,
+): void {
+  if (production === undefined) return
+  const [one, other] = [place, production].map((name) => canonical(name.toLowerCase()))
+  if (one === other)
     throw new CliError(
       `${stage} would be production's ${printable(place)}: name another place in package.json or in the platform's configuration`,
     )

@@ -238,6 +238,13 @@ it('an option is found in each spelling, with its value', () => {
   expect(pickOptions(words, ['--region', '--debug'])).toEqual(['--region', 'x', '--debug', '--region=y'])
   expect(withoutOptions(words, ['--region', '--debug'])).toEqual(['a', '--profile=p'])
   expect(optionValue(words, ['--profile'])).toBe('p')
-  expect(optionValue(words, ['--region'])).toBe('x')
+  // The tools use the last one, too.
+  expect(optionValue(words, ['--region'])).toBe('y')
   expect(optionValue(words, ['--org'])).toBeUndefined()
+  const short = ['-s', 'one', '-stwo', '-x', '-s=three=3', '--site', '-S']
+  expect(pickOptions(short, ['-s'])).toEqual(['-s', 'one', '-stwo', '-s=three=3'])
+  expect(withoutOptions(short, ['-s'])).toEqual(['-x', '--site', '-S'])
+  expect(optionValue(short, ['-s'])).toBe('three=3')
+  expect(optionValue(short.slice(0, 3), ['-s', '--site'])).toBe('two')
+  expect(optionValue(['-s'], ['-s'])).toBeUndefined()
 })

@@ -81,6 +81,13 @@ describe.each(platforms)('%s', (name) => {
     expect(() => placeOf(project, name, 'staging')).toThrow(/staging would be production's/)
   })
 
+  it('also in another spelling', async () => {
+    await using project = new Project()
+    vi.stubEnv('SUPABASE_PROJECT_ID', REF)
+    project.write('package.json', staging(target, target === 'supabase' ? REF.toUpperCase() : 'Shop'))
+    expect(() => placeOf(project, name, 'staging')).toThrow(/staging would be production's/)
+  })
+
   it.each([
     [{ staging: 'x' }],
     ['staging'],
@@ -91,6 +98,53 @@ describe.each(platforms)('%s', (name) => {
     vi.stubEnv('SUPABASE_PROJECT_ID', REF)
     project.write('package.json', JSON.stringify({ mayfly: { stages } }))
     expect(() => placeOf(project, name, 'staging')).toThrow(/in package.json is not valid: write "mayfly"/)
+  })
+})
+
+describe('netlify: a stage at the site of production is refused, however it is called', () => {
+  const SITE = '3f0e9e8a-1c1b-4a5e-9a56-0c1b7d9f2a10'
+  const SPELLINGS = [
+    ...['shop', 'SHOP', 'shop.netlify.app', 'Shop.Netlify.App', 'shop.netlify.app.', 'shop.netlify.app:443'],
+    ...['shop.netlify.com', 'main--shop.netlify.app'],
+  ]
+  it.each(SPELLINGS)('%s', async (spelling) => {
+    await using project = new Project()
+    for (const production of ['', ...SPELLINGS]) {
+      vi.stubEnv('NETLIFY_SITE_ID', production)
+      project.write('package.json', staging('netlify', spelling))
+      expect(() => placeOf(project, 'netlify', 'staging'), production).toThrow(
+        /staging would be production's/,
+      )
+    }
+  })
+
+  it.each([
+    ['its id', SITE.toUpperCase(), SITE, { id: SITE }],
+    ['its own domain', 'shop.example', SITE, { id: SITE, custom_domain: 'shop.example' }],
+    ['its id, and production its domain', SITE, 'shop.example', { id: SITE, custom_domain: 'shop.example' }],
+    ['another domain of it', 'a.example', 'b.example', { id: SITE, domain_aliases: ['B.example'] }],
+    ['its id, and production its name', SITE, '', { id: SITE, name: 'shop' }],
+  ])('%s', async (_what, place, production, site) => {
+    await using project = new Project()
+    vi.stubEnv('NETLIFY_SITE_ID', production)
+    project.write('package.json', staging('netlify', place))
+    const ask = () => {
+      const { lookUp } = placeOf(project, 'netlify', 'staging')
+      lookUp!.read({ code: 0, output: `${JSON.stringify({ ...site, account_slug: 'acme' })}\nwarning` })
+    }
+    expect(ask).toThrow(/staging would be production's/)
+  })
+
+  it('another site is not', async () => {
+    await using project = new Project()
+    for (const other of ['shop-2', 'shop2.netlify.app', 'shop.netlify.app.example', 'shop--x.netlify.app']) {
+      project.write('package.json', staging('netlify', other))
+      const { name, lookUp } = placeOf(project, 'netlify', 'staging')
+      expect(name).toBe(other)
+      expect(lookUp!.read({ code: 0, output: '{ "id": "x", "name": "y", "account_slug": "a" }' })).toBe(
+        'exists',
+      )
+    }
   })
 })
 
@@ -262,6 +316,13 @@ describe('--stage with an option that names a place is refused', () => {
     ['vercel', ['--target=production']],
     ['netlify', ['--site', 'shop']],
     ['netlify', ['-s', 'shop']],
+    ['netlify', ['-sshop']],
+    ['netlify', ['-s=shop']],
+    ['netlify', ['-op']],
+    ['netlify', ['-ax']],
+    ['netlify', ['--message', 'm', '-osshop']],
+    ['cloudflare', ['-eproduction']],
+    ['cloudflare', ['-cother.toml']],
     ['netlify', ['--alias=x']],
     ['supabase', [`--project-ref=${REF}`]],
     ['supabase', ['--remote', REF]],

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { LookedUp, Place, PlaceOptions } from '../../contract/place.ts'
+import { readJson } from '../../contract/secret-store.ts'
 import type { Project } from '../../contract/target.ts'
 import { isOwnFolder } from '../../project/owner.ts'
 import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
@@ -40,13 +41,17 @@ export function netlifyPlace(project: Project, { stage, extra = [] }: PlaceOptio
   }
   const declared = declaredPlace(project, stage, 'netlify')
   const name = declared ?? `${project.name}-${stage}`
-  for (const production of [own, project.name]) refuseProduction(stage, name, production)
+  refuseOwn(stage, name)
   return placeOf({
     name,
     namedBy: declared && 'package.json',
     claim: `write ${declaration(stage, 'netlify', name)}`,
     options: ['--site', name],
   })
+
+  function refuseOwn(ofStage: string, site: string): void {
+    for (const production of [own, project.name]) refuseProduction(ofStage, site, production, siteHost)
+  }
 
   function placeOf(place: Pick<Place, 'name' | 'namedBy' | 'claim' | 'options'>): Place {
     const common = pickOptions(extra, COMMON_OPTIONS)
@@ -68,10 +73,22 @@ export function netlifyPlace(project: Project, { stage, extra = [] }: PlaceOptio
           args: ['api', 'getSite', '--data', JSON.stringify({ site_id: apiSite(place.name) }), ...common],
           cwd: project.cwd,
         },
-        read: readSite,
+        read: (answer) => {
+          if (stage !== undefined) for (const name of namesIn(answer)) refuseOwn(stage, name)
+          return readSite(answer)
+        },
       },
     }
   }
+}
+
+/** `shop`, `shop.netlify.app`, the older `shop.netlify.com` and the host of one of its deployments are one site. */
+function siteHost(site: string): string {
+  const host = apiSite(site)
+    .replace(/(?::\d*)?$/, '')
+    .replace(/\.$/, '')
+  const own = /^(?:.*--)?([^.]+)\.netlify\.(?:app|com)$/.exec(host)?.[1]
+  return own === undefined ? host : `${own}.netlify.app`
 }
 
 /** As Netlify's API takes it. */
@@ -93,6 +110,14 @@ function linkedSite(cwd: string, start: string = cwd): string | undefined {
   } catch {
     throw new CliError(`cannot read ${path}: run npx netlify link again`)
   }
+}
+
+/** What else the site is called: its id and its own domains do not look like its name. */
+function namesIn({ output }: LookedUp): string[] {
+  const { id, name, custom_domain, domain_aliases } = (readJson(
+    output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1),
+  ) ?? {}) as { [member: string]: unknown }
+  return [id, name, custom_domain, domain_aliases].flat().filter((one) => typeof one === 'string')
 }
 
 function readSite({ code, output }: LookedUp): 'new' | 'exists' | undefined {
