@@ -16,7 +16,7 @@ export interface Redactor {
   end(): string
 }
 
-/** Replaces the values: plain, escaped for JSON, percent-encoded, in base64 and in hex, and each line of a longer one. */
+/** Replaces the values: plain, escaped for JSON, quoted for a shell, percent-encoded, in base64 and in hex, and each line of a longer one. */
 export function createRedactor(values: readonly string[]): Redactor {
   const forms = [...new Set(values.flatMap(formsOf))].sort((a, b) => b.length - a.length)
   if (forms.length === 0) return { push: (text) => text, end: () => '' }
@@ -24,16 +24,25 @@ export function createRedactor(values: readonly string[]): Redactor {
   let held = ''
   return {
     push: (text) => {
-      const clean = (held + text).replaceAll(pattern, HIDDEN)
-      const kept = openEnd(clean, forms)
-      held = clean.slice(clean.length - kept)
-      return clean.slice(0, clean.length - kept)
+      const all = held + text
+      const open = openStarts(all, forms)
+      let shown = ''
+      let at = 0
+      for (const { index, 0: found } of all.matchAll(pattern)) {
+        // A longer secret may begin here or before: its first part may be a whole secret.
+        if (open.some((start) => start >= at && start <= index)) break
+        shown += all.slice(at, index) + HIDDEN
+        at = index + found.length
+      }
+      const rest = open.find((start) => start >= at) ?? all.length
+      held = all.slice(rest)
+      return shown + all.slice(at, rest)
     },
     end: () => {
       const rest = held
       held = ''
       // The beginning of a secret is one, too, if it is more than chance.
-      return rest.length >= MIN_PART_CHARACTERS ? HIDDEN : rest
+      return rest.length >= MIN_PART_CHARACTERS ? HIDDEN : rest.replaceAll(pattern, HIDDEN)
     },
   }
 }
@@ -62,20 +71,25 @@ function formsOf(value: string): string[] {
   const hex = bytes.toString('hex')
   return [
     ...[text, text.replaceAll('\n', '\r\n'), escaped, JSON.stringify(escaped).slice(1, -1)],
+    // JSON in ASCII, as Python writes it, and what shells quote.
+    escaped.replaceAll(/[^\0-\x7f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    ...[`'\\''`, `'"'"'`].map((quote) => text.replaceAll("'", () => quote)),
+    text.replaceAll(/["\\$`]/g, '\\$&'),
     ...[percent, percent.replaceAll('%20', '+'), percent.replaceAll(/%../g, (one) => one.toLowerCase())],
     ...[hex, hex.toUpperCase()],
     ...encoded,
   ]
 }
 
-/** The length of the longest end of `text` that begins one of the forms. */
-function openEnd(text: string, forms: readonly string[]): number {
+/** Where the ends of `text` begin that are the beginning of a form, in order. */
+function openStarts(text: string, forms: readonly string[]): number[] {
   const longest = forms[0]?.length ?? 0
-  for (let length = Math.min(longest - 1, text.length); length > 0; length--) {
-    const end = text.slice(text.length - length)
-    if (forms.some((form) => form.length > length && form.startsWith(end))) return length
+  const starts: number[] = []
+  for (let start = Math.max(0, text.length - longest + 1); start < text.length; start++) {
+    const end = text.slice(start)
+    if (forms.some((form) => form.length > end.length && form.startsWith(end))) starts.push(start)
   }
-  return 0
+  return starts
 }
 
 /** Colours and links: CSI and OSC of ECMA-48. */

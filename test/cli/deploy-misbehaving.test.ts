@@ -172,6 +172,32 @@ describe('redacting', () => {
     expect(shown).toBe('a [secret] b "[secret]" c [secret] q7"x d')
   })
 
+  test('a secret that begins with another one is hidden wherever the text breaks', () => {
+    const values = ['postgres://db', 'postgres://db/x?password=hunter2hunter2', 'abcd', 'abcde', 'd/x?pa']
+    const text = `a ${values[1]} b ${values[0]} c abcd d abcde e postgres://db/x?pass abcd`
+    const expected = redact(text, values)
+    expect(expected).toBe('a [secret] b [secret] c [secret] d [secret] e [secret]/x?pass [secret]')
+    for (let at = 0; at <= text.length; at++)
+      for (const next of [at, Math.min(at + 1, text.length), Math.min(at + 9, text.length)]) {
+        const redactor = createRedactor(values)
+        const parts = [text.slice(0, at), text.slice(at, next), text.slice(next)]
+        expect(parts.map((part) => redactor.push(part)).join('') + redactor.end(), `${at}, ${next}`).toBe(
+          expected,
+        )
+      }
+  })
+
+  test('a value that a shell or Python has quoted', () => {
+    const value = `it's a "p$ss" é\u{1f511}w`
+    const quoted = [
+      `'${value.replaceAll("'", String.raw`'\''`)}'`,
+      `'${value.replaceAll("'", `'"'"'`)}'`,
+      `"${value.replaceAll(/["$]/g, String.raw`\$&`)}"`,
+      String.raw`"it's a \"p$ss\" \u00e9\ud83d\udd11w"`,
+    ]
+    for (const text of quoted) expect(redact(`a ${text} b`, [value])).toMatch(/^a ["']\[secret\]["'] b$/)
+  })
+
   test('each line of a key, and its base64 wherever it begins', () => {
     const key = '-----BEGIN KEY-----\nMIIBabcdefgh\n-----END KEY-----'
     expect(redact('│ MIIBabcdefgh │', [key])).toBe('│ [secret] │')
