@@ -221,6 +221,8 @@ export interface CiLogin {
   /** Secrets and variables of the GitHub environment `production` that become variables of the deployment. */
   readonly secrets?: readonly string[]
   readonly variables?: readonly string[]
+  /** Which variables a preview of a pull request can read, as the end of a sentence. Undefined: production's, so there is no workflow for previews. */
+  readonly previewReads?: string
   /** For the platform's own tool, after `--`, as words of a shell. */
   readonly toolOptions?: string
   /** Steps before the deployment, as YAML without indentation. Steps that exchange GitHub's own token need `hasIdToken`. */

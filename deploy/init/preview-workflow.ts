@@ -1,17 +1,27 @@
 /** The GitHub workflow that `mayfly init` writes for pull requests: a preview of each, and a comment with its URL and the result of the check. */
 import type { WorkflowTarget } from './deploy-workflow.ts'
 
+interface PreviewOptions {
+  /** Whether the server asks for an `API_TOKEN`. */
+  readonly hasToken: boolean
+}
+
 /**
- * Undefined without a platform that has previews. The code of a pull request runs in the first jobs, which may only read; the comment is written
+ * Undefined without a platform whose previews can have other secrets than production: a version of a Worker has those of the Worker. The code of a pull request runs in the first jobs, which may only read; the comment is written
  * by a job that runs none of it. Nothing is made that must be removed later: a preview is a version, a draft or a deployment of the platform.
  */
-export function previewWorkflow(targets: readonly WorkflowTarget[]): string | undefined {
+export function previewWorkflow(
+  all: readonly WorkflowTarget[],
+  { hasToken }: PreviewOptions,
+): string | undefined {
+  const targets = all.filter(({ ci }) => ci.previewReads !== undefined)
   if (targets.length === 0) return undefined
   const names = targets.map(({ name }) => name)
   return `# A preview of each pull request from a branch of this repository, next to production, with a comment that holds its URL. Forks get none: their code
-# must not see the token. Set under Settings, Environments, preview, what deploy.yml says for production, with a token that may do no more. The preview
-# has the variables that the platform holds for it; none is sent.
-name: preview
+# must not see the token. Under Settings, Environments, create preview, and set there:
+${[...targets.flatMap(({ ci }) => ci.setUp), ...(hasToken ? [TOKEN] : [])].map((line) => `#   ${line}\n`).join('')}# Those who may push a branch run code with this token, which can usually deploy to production, too, and code in the preview. If that is more than they
+# may, set required reviewers for the environment. No secret of the server is sent, and the preview has no stage. It can read:
+${targets.map(({ name, ci }) => `#   ${name}: ${ci.previewReads}\n`).join('')}name: preview
 on:
   pull_request:
 permissions: {}
@@ -20,7 +30,7 @@ concurrency:
   group: preview-\${{ github.event.number }}
   cancel-in-progress: true
 jobs:
-${targets.map(job).join('')}  comment:
+${targets.map((target) => job(target, hasToken)).join('')}  comment:
     needs: [${names.join(', ')}]
     if: \${{ !cancelled() && github.event.pull_request.head.repo.full_name == github.repository && github.actor != 'dependabot[bot]' }}
     runs-on: ubuntu-latest
@@ -29,7 +39,7 @@ ${targets.map(job).join('')}  comment:
     steps:
       - run: |
           line() {
-            [ -n "$2" ] && echo "- $1: $2 ($3)" || echo "- $1: no URL; see the log of this workflow"
+            [ -n "$2" ] && echo "- $1: $2 (\${3:-not checked})" || echo "- $1: no URL; see the log of this workflow"
           }
           {
             echo "Preview of $COMMIT:"
@@ -48,8 +58,15 @@ ${names
   .join('')}`
 }
 
-function job({ name, ci }: WorkflowTarget): string {
+/** The check of a server that asks for a token fails without one. */
+const CHECK_WITH_TOKEN = `$([ -n "$API_TOKEN" ] && echo --check --check-bearer-env API_TOKEN || echo --no-check)`
+
+const TOKEN =
+  "secret API_TOKEN: one that the previews accept, never production's; without it they are not checked"
+
+function job({ name, ci }: WorkflowTarget, hasToken: boolean): string {
   const env = [
+    ...(hasToken ? [`API_TOKEN: \${{ secrets.API_TOKEN }}`] : []),
     ...(ci.secrets ?? []).map((secret) => `${secret}: \${{ secrets.${secret} }}`),
     ...(ci.variables ?? []).map((variable) => `${variable}: \${{ vars.${variable} }}`),
   ]
@@ -75,10 +92,10 @@ function job({ name, ci }: WorkflowTarget): string {
         # What becomes part of the comment is one URL, and letters, digits and commas.
         run: |
           code=0
-          npx mayfly deploy --target ${name} --preview --check > preview.txt || code=$?
+          npx mayfly deploy --target ${name} --preview ${hasToken ? CHECK_WITH_TOKEN : '--check'} > preview.txt || code=$?
           cat preview.txt
           url=$(sed -n 's/^deployed \\(https:[A-Za-z0-9.:/_-]*\\)$/\\1/p' preview.txt | head -n 1)
-          check=$(tail -n 1 preview.txt | tr -cd 'A-Za-z0-9 ,' | cut -c 1-100)
+          check=$(sed '/^deployed /d' preview.txt | tail -n 1 | tr -cd 'A-Za-z0-9 ,' | cut -c 1-100)
           echo "url=$url" >> "$GITHUB_OUTPUT"
           echo "check=$check" >> "$GITHUB_OUTPUT"
           exit "$code"

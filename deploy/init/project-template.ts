@@ -17,10 +17,7 @@ export interface InitAnswers {
   /** `npm run dev` and `npm run deploy` use the first one. */
   readonly targets: readonly (readonly [
     name: string,
-    target: Pick<
-      Target,
-      'defaultPort' | 'files' | 'hasPreviews' | 'title' | 'isOwnMachine' | 'oldestNode' | 'tasks'
-    >,
+    target: Pick<Target, 'defaultPort' | 'files' | 'title' | 'isOwnMachine' | 'oldestNode' | 'tasks'>,
   ])[]
 }
 
@@ -80,13 +77,7 @@ function deployment(answers: InitAnswers, platforms: readonly ProjectFiles[]): [
     ci === undefined ? [] : [{ name: answers.targets[at]![0], ci }],
   )
   const text = deployWorkflow(named, secretsOf(answers))
-  // Cloudflare has no URL for a version of a Worker with Durable Objects, which tasks are.
-  const withPreviews = named.filter(
-    ({ name }) =>
-      answers.targets.find(([target]) => target === name)?.[1].hasPreviews === true &&
-      !(name === 'cloudflare' && answers.templates.has('tasks')),
-  )
-  const preview = previewWorkflow(withPreviews)
+  const preview = previewWorkflow(named, { hasToken: answers.templates.has('auth') })
   return [
     ...(text === undefined ? [] : [['.github/workflows/deploy.yml', text] as [string, string]]),
     ...(preview === undefined ? [] : [['.github/workflows/preview.yml', preview] as [string, string]]),

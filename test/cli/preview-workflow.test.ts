@@ -52,14 +52,25 @@ function runStep(step: Step, programs: { readonly [name: string]: string }, env:
   return { status, outputs: read('outputs'), read }
 }
 
-const WITH = [...targets].filter(([, { hasPreviews }]) => hasPreviews).map(([name]) => name)
+const WITH = ['deno', 'netlify', 'netlify-edge', 'vercel', 'vercel-edge']
 
-it('there is one for the platforms with previews alone, and none where Cloudflare would give no URL', () => {
-  expect(WITH.sort()).toEqual(['cloudflare', 'deno', 'netlify', 'netlify-edge', 'vercel', 'vercel-edge'])
+it('there is one where previews have variables of their own: a version of a Worker has production’s', () => {
+  const possible = [...targets].filter(([, { hasPreviews }]) => hasPreviews).map(([name]) => name)
+  expect(possible.sort()).toEqual(['cloudflare', ...WITH])
   for (const name of targets.keys())
-    expect([name, textOf([name]) !== undefined]).toEqual([name, WITH.includes(name)])
-  expect(textOf(['cloudflare'], 'tasks')).toBeUndefined()
-  expect(textOf(['deno'], 'tasks')).toBeDefined()
+    for (const templates of [[], ['auth'], ['tasks']] as Template[][])
+      expect([name, textOf([name], ...templates) !== undefined]).toEqual([name, WITH.includes(name)])
+  expect(textOf(['cloudflare', 'deno'])).not.toContain('cloudflare')
+})
+
+it('its first lines say what to set up, and what a preview of each platform can read', () => {
+  for (const name of WITH) {
+    const { ci } = findTarget(name).files({ name: 'shop' })
+    const [head = ''] = textOf([name], 'auth')!.split('name: preview')
+    for (const line of [...ci!.setUp, `${name}: ${ci!.previewReads}`, 'secret API_TOKEN: one that'])
+      expect(head).toContain(`\n#   ${line}`)
+    expect(textOf([name])).not.toContain('API_TOKEN')
+  }
 })
 
 describe.each(WITH)('%s', (name) => {
@@ -81,7 +92,7 @@ describe.each(WITH)('%s', (name) => {
     const [last, ...before] = preview!.steps.toReversed()
     expect(JSON.stringify(before)).not.toContain('secrets.')
     const given = [...(ci!.secrets ?? []), ...(ci!.variables ?? [])]
-    expect(Object.keys(last!.env!)).toEqual(given)
+    expect(Object.keys(last!.env!)).toEqual(['API_TOKEN', ...given])
     expect(last!.run).not.toContain('--secret')
     for (const { uses = 'actions/' } of preview!.steps)
       expect(uses).toMatch(/^actions\/(?:$|\w+[\w-]*@v\d+$)/)
@@ -90,7 +101,7 @@ describe.each(WITH)('%s', (name) => {
   })
 })
 
-const DEPLOYED = `[ "$*" = "mayfly deploy --target vercel --preview --check" ] || exit 9
+const DEPLOYED = `[ "$*" = "mayfly deploy --target vercel --preview --check --check-bearer-env API_TOKEN" ] || exit 9
 echo "deployed https://shop-abc.vercel.app/mcp"; echo "1 ok"; echo "71 work, 0 wrong"`
 
 describe('the steps', () => {
@@ -99,8 +110,20 @@ describe('the steps', () => {
   const comment = jobs.comment!.steps[0]!
 
   it('report the URL and the result of the check', () => {
-    const { status, outputs } = runStep(preview, { npx: DEPLOYED })
+    const { status, outputs } = runStep(preview, { npx: DEPLOYED }, { API_TOKEN: 'x' })
     expect([status, outputs]).toEqual([0, 'url=https://shop-abc.vercel.app/mcp\ncheck=71 work, 0 wrong\n'])
+  })
+
+  it.each([
+    ['a server that asks for a token, and none is given', ['auth'], '', '--no-check'],
+    ['a server without', [], undefined, '--check'],
+  ] as const)('%s → %j: the check cannot fail for want of one', (_what, templates, token, option) => {
+    const { jobs: own } = parse(textOf(['vercel'], ...templates)!) as Workflow
+    const npx = `[ "$*" = "mayfly deploy --target vercel --preview ${option}" ] || exit 9
+echo "deployed https://shop-abc.vercel.app/mcp"`
+    const env = token === undefined ? {} : { API_TOKEN: token }
+    const { status, outputs } = runStep(own.vercel!.steps.at(-1)!, { npx }, env)
+    expect([status, outputs]).toEqual([0, 'url=https://shop-abc.vercel.app/mcp\ncheck=\n'])
   })
 
   it.each([
@@ -115,7 +138,7 @@ describe('the steps', () => {
   ])(
     '%s → its exit code, and nothing that a comment would show as more than text',
     (_what, npx, code, outputs) => {
-      const ran = runStep(preview, { npx })
+      const ran = runStep(preview, { npx }, { API_TOKEN: 'x' })
       expect(ran.status).toBe(code)
       expect(ran.outputs).toContain(outputs)
     },
@@ -142,6 +165,15 @@ describe('the steps', () => {
 - vercel: https://shop-abc.vercel.app/mcp (71 work, 0 wrong)
 - netlify-edge: no URL; see the log of this workflow
 `)
+  })
+
+  it('say so if there was no check', () => {
+    const { read } = runStep(
+      comment,
+      { gh: 'cat > body' },
+      { URL_VERCEL: 'https://a.example/mcp', CHECK_VERCEL: '', URL_NETLIFY_EDGE: '', CHECK_NETLIFY_EDGE: '' },
+    )
+    expect(read('body')).toContain('- vercel: https://a.example/mcp (not checked)\n')
   })
 
   it('are valid shell', () => {

@@ -337,6 +337,18 @@ describe('--stage with an option that names a place is refused', () => {
   })
 })
 
+it('cloudflare: a preview says that it has what production has, and that a stage does not', async () => {
+  await using project = new Project()
+  const notesOf = (options: object) =>
+    findTarget('cloudflare').deployment(project.folder, of(project), {
+      ...{ secrets: new Map(), extra: [] },
+      ...options,
+    }).notes
+  expect(notesOf({ isPreview: true })).toEqual([expect.stringMatching(/reads its secrets .*deploy a stage/)])
+  expect(notesOf({ isPreview: false })).toBeUndefined()
+  expect(notesOf({ stage: 'staging' })).toBeUndefined()
+})
+
 describe('lambda: the name of what belongs to another server is not one of a server', () => {
   const MESSAGE = /the stack \S+ has the name of what belongs to the server \S+ \(its secrets/
   it.each(['secrets', 'github'])('-%s', async (end) => {

@@ -155,6 +155,11 @@ function deployment(
         tells: { variable: 'WRANGLER_OUTPUT_FILE_PATH' },
       },
     ],
+    ...(isPreview && {
+      notes: [
+        'a preview is a version of the Worker, so it reads its secrets and changes its stores: for others, deploy a stage',
+      ],
+    }),
     endpoint: { find: endpointIn },
   }
 }

@@ -95,6 +95,8 @@ export const deno: Target = {
       ],
       secrets: ['DENO_DEPLOY_TOKEN'],
       variables: ['DENO_DEPLOY_ORG', 'DENO_DEPLOY_APP'],
+      previewReads:
+        "the app's variables for the context Development, which are production's unless you set others there",
     },
   }),
 }

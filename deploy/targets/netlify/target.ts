@@ -136,6 +136,8 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
       ],
       secrets: ['NETLIFY_AUTH_TOKEN'],
       variables: ['NETLIFY_SITE_ID'],
+      previewReads:
+        'the values for Deploy Previews: mayfly deploy --secret stores the same as for production, so give the site others there',
     },
   })
 }

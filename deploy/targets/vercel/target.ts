@@ -144,6 +144,8 @@ const filesWith = (tools: { readonly [name: string]: string }): Target['files'] 
       ],
       secrets: ['VERCEL_TOKEN', 'VERCEL_AUTOMATION_BYPASS_SECRET'],
       variables: ['VERCEL_ORG_ID', 'VERCEL_PROJECT_ID'],
+      previewReads:
+        'the variables of the environment Preview, into which mayfly deploy --secret stores nothing: set them there, with other values than in production',
     },
   })
 }
