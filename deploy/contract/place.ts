@@ -1,5 +1,5 @@
 /** Where a project is on its platform: what a deployment of it changes, in production or in another stage. */
-import type { DeployStep } from './step.ts'
+import type { DeployStep, LookedUp } from './step.ts'
 
 export interface PlaceOptions {
   /** Undefined: production. */
@@ -42,10 +42,4 @@ export interface Place {
     /** Undefined if the answer does not tell. */
     read(answer: LookedUp): 'new' | 'exists' | undefined
   }
-}
-
-export interface LookedUp {
-  readonly code: number
-  /** stdout and stderr. */
-  readonly output: string
 }

@@ -1,6 +1,4 @@
 /** One command of a platform's own tool, and how it gets secrets and reports its result. */
-import type { LookedUp } from './place.ts'
-
 export interface DeployStep {
   /** What it does, in a few words: `upload the function`. */
   readonly title: string
@@ -26,6 +24,13 @@ export interface DeployStep {
   readonly secretFile?: string
   /** How it reports its result: on stdout (also shown on stderr), or in the file that this variable names. */
   readonly tells?: 'stdout' | { readonly variable: string }
+}
+
+/** What a tool that only looks something up answered. */
+export interface LookedUp {
+  readonly code: number
+  /** stdout and stderr. */
+  readonly output: string
 }
 
 /** Placeholder in a step's `args` for the path of its `secretFile`. */

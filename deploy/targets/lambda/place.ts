@@ -1,5 +1,6 @@
 /** Which stack of CloudFormation a deployment changes. A stage is a stack of its own, with its own secrets, table and queue. */
-import type { LookedUp, Place, PlaceOptions } from '../../contract/place.ts'
+import type { Place, PlaceOptions } from '../../contract/place.ts'
+import type { LookedUp } from '../../contract/step.ts'
 import type { Project } from '../../contract/target.ts'
 import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
 import { UsageError } from '../../terminal/cli-error.ts'

@@ -1,8 +1,8 @@
 /** The secrets of a stack: one JSON object in AWS Secrets Manager, whose version the function's configuration names. */
 import { randomUUID } from 'node:crypto'
 import { FACTS } from '../../contract/facts.ts'
-import type { LookedUp } from '../../contract/place.ts'
 import { readJson, type SecretStore, type SecretStoreOptions } from '../../contract/secret-store.ts'
+import type { LookedUp } from '../../contract/step.ts'
 import type { DeployStep, Project } from '../../contract/target.ts'
 import { CliError, printable } from '../../terminal/cli-error.ts'
 import { pickOptions } from '../tool-options.ts'

@@ -1,8 +1,9 @@
 /** Which site of Netlify a deployment changes. A stage is a site of its own: only a published deployment runs schedules. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { LookedUp, Place, PlaceOptions } from '../../contract/place.ts'
+import type { Place, PlaceOptions } from '../../contract/place.ts'
 import { readJson } from '../../contract/secret-store.ts'
+import type { LookedUp } from '../../contract/step.ts'
 import type { Project } from '../../contract/target.ts'
 import { isOwnFolder } from '../../project/owner.ts'
 import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'

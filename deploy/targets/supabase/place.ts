@@ -1,7 +1,8 @@
 /** Which function of which Supabase project a deployment changes. A stage is another project, or a persistent branch, which has a reference too. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LookedUp, Place, PlaceOptions } from '../../contract/place.ts'
+import type { Place, PlaceOptions } from '../../contract/place.ts'
+import type { LookedUp } from '../../contract/step.ts'
 import type { Project } from '../../contract/target.ts'
 import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
 import { CliError } from '../../terminal/cli-error.ts'

@@ -1,7 +1,8 @@
 /** Which project of Vercel a deployment changes. A stage is a project of its own: only production deployments run schedules. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LookedUp, Place, PlaceOptions } from '../../contract/place.ts'
+import type { Place, PlaceOptions } from '../../contract/place.ts'
+import type { LookedUp } from '../../contract/step.ts'
 import type { Project } from '../../contract/target.ts'
 import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
 import { CliError } from '../../terminal/cli-error.ts'
