@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isDeepStrictEqual, parseEnv } from 'node:util'
 import { storeFor } from '../../src/keys/audience.ts'
+import { toStoredKey } from '../../src/keys/store.ts'
 import { environmentKeyStore, type StoredKey } from '../../src/keys.ts'
 import type { Project } from '../contract/target.ts'
 import { readEnvFile } from '../project/env-file.ts'
@@ -28,21 +29,45 @@ export async function askVariable(
 ): Promise<Told> {
   const { path, value } = findValue(project, variable)
   const store = environmentKeyStore({ [variable]: value })
-  if (value !== '' && store.fault !== undefined) throw new CliError(printable(store.fault))
+  const entries = entriesIn(value)
+  if (value !== '' && store.fault !== undefined) {
+    // One entry that cannot be read must not keep a leaked key alive. It lets no one in, and stays as it is.
+    if (entries === undefined || asked.action === 'create') throw new CliError(printable(store.fault))
+    terminal.warnOnce(store.fault)
+  }
   const own = storeFor(store, audience)
   if (asked.action === 'list') return perform(asked, own)
-  const { keys } = await store.list({ limit: 1 })
   if (asked.action === 'revoke') {
-    if ((await own.read(asked.id)) === undefined) return { isRevoked: false }
+    if (entries === undefined || (await own.read(asked.id)) === undefined) return { isRevoked: false }
     write(
       path,
       variable,
-      keys.filter(({ id }) => id !== asked.id),
+      entries.filter((entry) => idOf(entry) !== asked.id),
     )
     return { isRevoked: true }
   }
-  write(path, variable, [...keys, { ...asked.stored, ...audience }])
+  const { keys } = await store.list({ limit: 1 })
+  write(path, variable, [...keys, { ...asked.stored, ...audience }].map(withoutDefaults))
   return { isCreated: true, audience }
+}
+
+/** Undefined: it is not a list. */
+function entriesIn(value: string): readonly unknown[] | undefined {
+  try {
+    const entries: unknown = JSON.parse(value)
+    return Array.isArray(entries) ? entries : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined for an entry that is not a key. */
+function idOf(entry: unknown): string | undefined {
+  try {
+    return toStoredKey(entry).id
+  } catch {
+    return undefined
+  }
 }
 
 function findValue(project: Project, variable: string): { readonly path: string; readonly value: string } {
@@ -61,9 +86,9 @@ function findValue(project: Project, variable: string): { readonly path: string;
 }
 
 /** Throws `CliError`. */
-function write(path: string, variable: string, keys: readonly StoredKey[]): void {
+function write(path: string, variable: string, entries: readonly unknown[]): void {
   // An apostrophe would end the value.
-  const json = JSON.stringify(keys.map(withoutDefaults)).replaceAll("'", '\\u0027')
+  const json = JSON.stringify(entries).replaceAll("'", '\\u0027')
   const line = toEnvFile(new Map([[variable, json]]))
   if (json.length > MAX_USUAL_BYTES)
     terminal.warn(`${variable} has ${json.length} bytes, more than some platforms allow: use a store instead`)

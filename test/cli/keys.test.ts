@@ -310,6 +310,42 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([1, '', expect.stringContaining(named)])
   })
 
+  test('one bad entry → the others are listed and revoked, it stays as it is and is warned of', async () => {
+    await using project = new Project()
+    withServer(project, 'environmentKeyStore', '')
+    const [leaked, kept] = [await run(project, ['create', 'leaked']), await run(project, ['create', 'kept'])]
+    const env = join(project.folder, '.env')
+    const rowsIn = () => JSON.parse(parseEnv(readFileSync(env, 'utf8')).MAYFLY_API_KEYS!)
+    const [row, other] = rowsIn()
+    const twin = { ...row, id: '0'.repeat(12) }
+    const bad: readonly (readonly [entries: readonly unknown[], said: string])[] = [
+      [[{ ...row, id: '1'.repeat(12), name: "it's a typo", hash: 'x' }], 'it\'s a typo" needs a "hash"'],
+      // It is not known which key it was meant to be.
+      [[{ ...row, name: 'same id', scopes: 'all', note: 1 }], '"same id" has "scopes"'],
+      [[twin, { ...twin, name: 'eve' }], 'have one id'],
+      [[null, 7, []], 'Entry 3'],
+    ]
+    for (const [entries, said] of bad) {
+      writeFileSync(
+        env,
+        `MAYFLY_API_KEYS='${JSON.stringify([row, ...entries, other]).replaceAll("'", '\\u0027')}'\n`,
+      )
+      const listed = await run(project, ['list'])
+      expect([listed.code, listed.stdout]).toEqual([0, expect.stringMatching(/ leaked .* kept /s)])
+      // By its name, which reads the list first.
+      const revoked = await run(project, ['revoke', 'leaked'])
+      expect([revoked.code, revoked.stdout]).toEqual([0, 'revoked\n'])
+      for (const { stderr } of [listed, revoked]) expect(stderr.split(said)).toHaveLength(2)
+      expect(rowsIn()).toEqual([...entries, other])
+      const variables = parseEnv(readFileSync(env, 'utf8'))
+      expect(await statusOf(leaked.stdout, environmentKeyStore, variables)).toBe(401)
+      expect(await statusOf(kept.stdout, environmentKeyStore, variables)).toBe(200)
+      const created = await run(project, ['create', 'more'])
+      expect([created.code, created.stderr]).toEqual([1, expect.stringContaining(said)])
+      expect(rowsIn()).toEqual([...entries, other])
+    }
+  })
+
   test.skipIf(process.getuid?.() !== 0)(
     "as root: the server's user can read what is written, with the mode that was there",
     async () => {
