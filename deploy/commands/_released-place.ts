@@ -39,6 +39,11 @@ export function refuseUnnamed(place: Place): void {
   )
 }
 
+/** The same, as `mayfly deploy` does without a terminal: a Worker or a stack of production that has the package's name is taken for its own. */
+export function refuseDoubtful(place: Place): void {
+  if (place.stage !== undefined || place.hasLinks === true) refuseUnnamed(place)
+}
+
 /** The exit code of the first that fails, which it reports. */
 export async function runAll(
   steps: readonly DeployStep[],

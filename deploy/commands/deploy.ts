@@ -6,7 +6,7 @@ import type { Place } from '../contract/place.ts'
 import type { Artefact, Deployment, DeployStep, Project, Target } from '../contract/target.ts'
 import type { Secret } from '../project/env-file.ts'
 import { refuseSameName } from '../project/project.ts'
-import { readSecrets, unpublishable, unsentSecrets } from '../project/secrets.ts'
+import { readSecrets, sharedSecrets, sharedWith, unpublishable, unsentSecrets } from '../project/secrets.ts'
 import { parseStage } from '../project/stages.ts'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
 import { type DeployTool, findTool, requireLogin, runStep } from '../targets/deploy-tool.ts'
@@ -109,6 +109,8 @@ async function deployProject(
   refuseSameName(project)
   const place = target.place?.(project, { stage, extra })
   const secrets = readSecrets(project, values.secret ?? [], stage)
+  for (const name of sharedSecrets(project, [...secrets.keys()], stage))
+    terminal.warn(sharedWith(name, stage))
   const bearer = checkBearer(project, values['check-bearer-env'], stage)
   const outDir = outFolder(chosen, values.out)
 

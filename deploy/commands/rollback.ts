@@ -9,6 +9,7 @@ import {
   isOnTerminal,
   openTool,
   prompt,
+  refuseDoubtful,
   refuseMissing,
   requirePlatform,
   runAll,
@@ -67,6 +68,7 @@ async function goBack({ project, target }: ProjectTarget, { isAsked, ...asked }:
       `${target.title} keeps no earlier deployment that its tool can serve again: check out an earlier commit, run npm ci, and deploy it`,
     )
   const { tool: named, loginOptions, steps } = target.rollback(project, asked)
+  refuseDoubtful(place)
   if (isAsked && !isOnTerminal())
     throw new CliError('nothing was changed: without a terminal, pass --yes to go back')
   const tool = await openTool(named, project, loginOptions)

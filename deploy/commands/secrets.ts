@@ -3,7 +3,7 @@ import { toJsonLine } from '../../src/definition/json-line.ts'
 import { createTempFolder } from '../build/work-folder.ts'
 import type { Place } from '../contract/place.ts'
 import type { StoredSecret } from '../contract/secret-store.ts'
-import { readSecrets, refuseNames } from '../project/secrets.ts'
+import { readSecrets, refuseNames, sharedSecrets, sharedWith } from '../project/secrets.ts'
 import { parseStage } from '../project/stages.ts'
 import { targetNames } from '../targets/all.ts'
 import { lookUp } from '../targets/deploy-tool.ts'
@@ -11,7 +11,14 @@ import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { oneTarget, parseCommand } from '../terminal/command-line.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { chooseProject, type ProjectTarget } from './_choose-project.ts'
-import { openTool, placeAsJson, requirePlatform, runAll, showPlace } from './_released-place.ts'
+import {
+  openTool,
+  placeAsJson,
+  refuseDoubtful,
+  requirePlatform,
+  runAll,
+  showPlace,
+} from './_released-place.ts'
 
 const HELP = `mayfly secrets list [--json]                 their names, and when each was last written
 mayfly secrets set <NAME>...               store these variables; their values come from the environment, else .env or .dev.vars
@@ -88,6 +95,9 @@ async function work({ project, target, targetName }: ProjectTarget, asked: Asked
   const values = action === 'set' ? readSecrets(project, names, stage) : new Map<string, string>()
   const store = requirePlatform(target, 'secretStore')(project, { stage, extra, folder })
   const place = requirePlatform(target, 'place')(project, { stage, extra })
+  // Also for a list: to read it, Vercel's folder is linked, which creates a project that does not exist.
+  refuseDoubtful(place)
+  for (const name of sharedSecrets(project, [...values.keys()], stage)) terminal.warn(sharedWith(name, stage))
   const tool = await openTool(store.tool, project, store.loginOptions)
   const hidden = [...values.values()]
   terminal.note(`secrets of the ${showPlace(place)}`)

@@ -4,6 +4,7 @@ import type { Project } from '../contract/target.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { isReserved, readEnvFile, type Secret } from './env-file.ts'
 import { projectFolders } from './project.ts'
+import { STAGE_VARIABLE } from './stages.ts'
 
 /** The project's files with variables for a deployment; earlier files win. */
 const DEPLOYED_FILES = ['.env', '.env.local', '.env.production', '.env.production.local', '.dev.vars']
@@ -46,8 +47,30 @@ export function readSecrets(project: Folders, names: readonly string[], stage?: 
   return secrets
 }
 
-/** Throws `UsageError` for anything but names of variables. */
+/** Those whose value for a stage comes from a file that production reads, too. */
+export function sharedSecrets(
+  project: Folders,
+  names: readonly string[],
+  stage: string | undefined,
+): readonly string[] {
+  if (stage === undefined) return []
+  return names.filter((name) => {
+    const from = findSecret(project, name, stage)?.from
+    return from !== undefined && from !== 'the environment' && !from.includes(`.${stage}`)
+  })
+}
+
+/** One line about such a secret. */
+export function sharedWith(name: string, stage = ''): string {
+  return `${name} of ${stage} is the value that production has: write another one into .env.${stage}, or what one of them seals or stores is valid for both`
+}
+
+/** Throws `UsageError` for anything but names of variables, and for the stage, which is not a secret. */
 export function refuseNames(names: readonly string[]): void {
+  if (names.includes(STAGE_VARIABLE))
+    throw new UsageError(
+      `${STAGE_VARIABLE} is set by --stage: remove it here, or production would be a stage`,
+    )
   const wrong = names.find((name) => !/^[A-Za-z_]\w*$/.test(name))
   if (wrong !== undefined) throw new UsageError(`"${printable(wrong)}" is not the name of a variable`)
 }
@@ -89,7 +112,7 @@ function quotedValue(name: string, value: string, expands: boolean): string {
 /** Variables in the project's files that are not sent: they will be missing on the platform. */
 export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string>, stage?: string): string[] {
   return [...new Set(deployedSecrets(project, stage).map(({ name }) => name))].filter(
-    (name) => !sent.has(name),
+    (name) => !sent.has(name) && name !== STAGE_VARIABLE,
   )
 }
 

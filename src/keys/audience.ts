@@ -1,5 +1,5 @@
 /** Which server, and which of its stages, a key is for: several may share a store. */
-import { requireStage, stageOf } from '../definition/stage.ts'
+import { requireStage, stageIn } from '../definition/stage.ts'
 import type { KeyStore, StoredKey } from './store.ts'
 
 export interface Audience {
@@ -20,7 +20,7 @@ export function audienceOf(server: string | undefined, env: unknown): Audience {
     throw new TypeError(
       'apiKeys needs "server", a name for this server, which its keys are for: an MCPServer has an "id" for that, fromSdk, fromNode and honoAuth do not.',
     )
-  const stage = stageOf(env)
+  const stage = stageIn(env)
   return { server, ...(stage !== undefined && { stage }) }
 }
 

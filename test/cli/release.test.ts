@@ -239,6 +239,17 @@ describe.each(Object.entries(PLATFORMS))('%s', (target, platform) => {
     expectCalls(changes(ran, platform.exists), platform.goesBack!)
   })
 
+  it('rollback of a stage that nothing names changes nothing', async () => {
+    await using project = new Project()
+    const args = ['rollback', '--to', 'dpl_1', '--yes', '--stage', 'staging']
+
+    const ran = await run(project, target, args, { isNamed: false })
+
+    expect(ran.code).toBe(1)
+    expect(ran.stderr).toMatch(/may be another project's/)
+    expect(ran.calls).toEqual([])
+  })
+
   it('rollback of a stage stays there, and takes no option of the tool for a deployment', async () => {
     await using project = new Project()
 

@@ -245,9 +245,25 @@ describe.each(Object.entries(PLATFORMS))('%s', (target, platform) => {
 
     expect(code, stderr).toBe(0)
     expect(stderr).toContain('staging')
+    // Its value is in .env alone.
+    expect(stderr).toMatch(
+      /^mayfly: API_TOKEN of staging is the value that production has: write another one into \.env\.staging/m,
+    )
     expect(JSON.stringify(calls.map(({ args }) => args))).toContain(place)
     // Vercel's link of production would decide otherwise.
     for (const { env } of calls) expect([undefined, '']).toContain(env.VERCEL_PROJECT_ID)
+  })
+
+  it('a stage that nothing names is not touched, and not created for a list', async () => {
+    await using project = new Project()
+    project.write('package.json', '{ "name": "shop" }')
+
+    for (const args of [['set', 'API_TOKEN'], ['remove', 'API_TOKEN'], ['list']]) {
+      const { code, stderr, calls } = await run(project, target, [...args, '--stage', 'staging'])
+      expect(code, stderr).toBe(1)
+      expect(stderr).toMatch(/may be another project's|is named for staging|shows values beside/)
+      expect(calls).toEqual([])
+    }
   })
 
   if (platform.list === undefined) return
@@ -284,6 +300,7 @@ it.each([
   [['show'], /"show" is not an action: pass list, set or remove/],
   [['list', 'A'], /list takes no names: got A/],
   [['set'], /no name is given: pass one/],
+  [['set', 'MAYFLY_STAGE'], /MAYFLY_STAGE is set by --stage/],
   [['set', 'A B'], /"A B" is not the name of a variable/],
   [['remove', '--all'], /Unknown option '--all'/],
   [['set', 'API_TOKEN', '--stage', 'production'], /without --stage, production is meant/],

@@ -1,5 +1,5 @@
 /** A key is for one server and one of its stages. `test/runtimes/keys` says so of each store. */
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { honoAuth } from '../../../src/auth.ts'
 import { fromNode } from '../../../src/from-node.ts'
 import type { DeploymentInfo, MCPServer } from '../../../src/index.ts'
@@ -17,7 +17,7 @@ import { createV1 } from '../sdk/_servers.ts'
 
 type Fetching = Pick<MCPServer, 'fetch'>
 
-async function answerOf(server: Fetching, key: string, env: object = {}): Promise<string> {
+async function answerOf(server: Fetching, key: string, env: unknown = {}): Promise<string> {
   const request = modernRequest('server/discover', {}, { headers: { authorization: `Bearer ${key}` } })
   const response = await server.fetch(request, env)
   return `${response.status} ${response.status === 200 ? '' : await response.text()}`
@@ -89,6 +89,32 @@ describe('with one store and one `auth` for two servers', () => {
     expect(await bank.revoke(id)).toBe(false)
     expect(await bank.revoke('0'.repeat(12))).toBe(true)
     expect((await store.read(id))!.revokedAt).toBeUndefined()
+  })
+})
+
+describe('where a request brings no variables, as server.fetch(request)', () => {
+  afterEach(() => vi.unstubAllEnvs())
+
+  it('the stage is that of the process, as for tables [keys.audience]', async () => {
+    const store = createMemoryKeyStore()
+    const adminOf = (stage?: string) => createKeyAdmin(store, { server: 'shop', ...(stage && { stage }) })
+    const production = await adminOf().create({ name: 'ci' })
+    const staging = await adminOf('staging').create({ name: 'ci' })
+    const qa = await adminOf('qa').create({ name: 'ci' })
+    const accepted = async (env: unknown): Promise<string> => {
+      const names: string[] = []
+      for (const [name, { key }] of Object.entries({ production, staging, qa }))
+        if ((await answerOf(createServer({ id: 'shop', auth: apiKeys({ store }) }), key, env)) === '200 ')
+          names.push(name)
+      return names.join()
+    }
+
+    vi.stubEnv('MAYFLY_STAGE', 'staging')
+    for (const env of [undefined, {}, { remoteAddr: { hostname: '127.0.0.1' } }, process.env])
+      expect(await accepted(env)).toBe('staging')
+    expect(await accepted({ MAYFLY_STAGE: 'qa' })).toBe('qa')
+    vi.stubEnv('MAYFLY_STAGE', '')
+    for (const env of [undefined, {}]) expect(await accepted(env)).toBe('production')
   })
 })
 
