@@ -47,15 +47,17 @@ export function createStoreOwner(id: string): StoreOwner {
       return stage === undefined ? own : `${own}@${stage}`
     },
     see(variables) {
-      if (stage !== undefined || (seen.length > 0 && variables === seen[0])) return
+      if (seen.length > 0 && variables === seen[0]) return
       const found = stageIn(variables)
+      if (found !== undefined && found !== stage) {
+        // Not seen then: the next request with these variables is refused, too.
+        if (name !== undefined)
+          throw new TypeError(
+            `MAYFLY_STAGE is "${found}", but server "${id}" named a store or sealed a state before it was known: pass the variables with each request, or set it for the whole process.`,
+          )
+        stage = found
+      }
       seen = [variables]
-      if (found === undefined) return
-      if (name !== undefined)
-        throw new TypeError(
-          `MAYFLY_STAGE is "${found}", but server "${id}" named a store or sealed a state before it was known: pass the variables with each request, or set it for the whole process.`,
-        )
-      stage = found
     },
   }
 }

@@ -125,7 +125,18 @@ describe('MAYFLY_STAGE', () => {
     const owner = createStoreOwner('shop')
     owner.see({})
     expect(owner.name()).toBe('mayfly_shop')
-    expect(() => owner.see({ MAYFLY_STAGE: 'staging' })).toThrow(/before it was known/)
+    // Each time, since the next request would use the places of production.
+    for (let calls = 0; calls < 2; calls++) expect(() => owner.see(staged)).toThrow(/before it was known/)
+  })
+
+  it('another one after the first use is refused, each time', () => {
+    const owner = createStoreOwner('shop')
+    owner.see(staged)
+    expect(owner.name()).toBe('mayfly_shop__staging')
+    owner.see({ ...staged })
+    owner.see({})
+    const other = { MAYFLY_STAGE: 'qa' }
+    for (let calls = 0; calls < 2; calls++) expect(() => owner.see(other)).toThrow(/before it was known/)
   })
 
   it('and the id are one tag together, which no other server has; without an @ it is what both say', () => {
