@@ -53,7 +53,7 @@ export function createStoreOwner(id: string): StoreOwner {
         // Not seen then: the next request with these variables is refused, too.
         if (name !== undefined)
           throw new TypeError(
-            `MAYFLY_STAGE is "${found}", but server "${id}" named a store or sealed a state before it was known: pass the variables with each request, or set it for the whole process.`,
+            `MAYFLY_STAGE is "${found}", but server "${id}" named a store or sealed a state before it was known: set it for the whole process, or pass the variables with each request.`,
           )
         stage = found
       }
