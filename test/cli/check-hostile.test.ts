@@ -34,7 +34,11 @@ describe.for(['the first answer', 'the fourth answer'] satisfies From[])(
         if (code === 2)
           expect({ stdout, stderr }).toEqual({ stdout: '', stderr: expect.stringMatching(/^mayfly: .+\n$/) })
         else {
-          expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+          // Of a server that wants a token, one line says how to pass it.
+          expect({ code, stderr }).toEqual({
+            code: 1,
+            stderr: expect.stringMatching(/^(?:mayfly: the server wants a token or an API key, .+\n)?$/),
+          })
           expect(found({ server: undefined, eras: [], results: JSON.parse(stdout).results })).not.toEqual([])
         }
       },

@@ -104,7 +104,13 @@ describe('where a request brings no variables, as server.fetch(request)', () => 
     const accepted = async (env: unknown): Promise<string> => {
       const names: string[] = []
       for (const [name, { key }] of Object.entries({ production, staging, qa }))
-        if ((await answerOf(createServer({ id: 'shop', auth: apiKeys({ store }) }), key, env)) === '200 ')
+        if (
+          (await answerOf(
+            createServer({ id: 'shop', auth: apiKeys({ store }), http: { allowedHosts: ['mcp.example'] } }),
+            key,
+            env,
+          )) === '200 '
+        )
           names.push(name)
       return names.join()
     }
