@@ -60,11 +60,7 @@ export function vercelPlace(project: Project, { stage, extra = [] }: PlaceOption
     place: Pick<Place, 'name' | 'namedBy' | 'claim'> & { env: Record<string, string> },
   ): Place {
     const { name: found, env } = place
-    const hasScope = pickOptions(extra, SCOPE_OPTIONS).length > 0
-    const common = [
-      ...pickOptions(extra, GLOBAL_OPTIONS),
-      ...(hasScope || account === undefined ? [] : ['--scope', account]),
-    ]
+    const common = scopedOptions(extra, account)
     return {
       stage,
       kind: 'project',
@@ -93,6 +89,13 @@ export function vercelPlace(project: Project, { stage, extra = [] }: PlaceOption
       },
     }
   }
+}
+
+/** The options of every command, with the account's scope unless another one is given. */
+export function scopedOptions(extra: readonly string[], account: string | undefined): readonly string[] {
+  const hasScope = pickOptions(extra, SCOPE_OPTIONS).length > 0
+  const scope = hasScope || account === undefined ? [] : ['--scope', account]
+  return [...pickOptions(extra, GLOBAL_OPTIONS), ...scope]
 }
 
 function linkOf(cwd: string): Link {

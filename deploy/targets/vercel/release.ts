@@ -4,7 +4,7 @@ import type { Project } from '../../contract/target.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { pickOptions } from '../tool-options.ts'
 import { linkFolder } from './linked.ts'
-import { GLOBAL_OPTIONS, vercelPlace } from './place.ts'
+import { GLOBAL_OPTIONS, scopedOptions, vercelPlace } from './place.ts'
 
 /** https://vercel.com/docs/cli/rollback */
 export function vercelRollback(project: Project, { stage, extra, folder, to }: RollbackOptions): Release {
@@ -22,18 +22,15 @@ export function vercelRollback(project: Project, { stage, extra, folder, to }: R
 /** https://vercel.com/docs/cli/remove */
 export function vercelRemoval(project: Project, { stage, extra, folder }: ReleaseOptions): Removal {
   const { name, account, env = {} } = vercelPlace(project, { stage, extra })
-  const common = pickOptions(extra, GLOBAL_OPTIONS)
-  const isScoped = common.some((word) => /^(?:-S|--scope|-T|--team)(?:=|$)/.test(word))
-  const scope = isScoped || account === undefined ? [] : ['--scope', account]
   return {
-    loginOptions: common,
+    loginOptions: pickOptions(extra, GLOBAL_OPTIONS),
     confirm: name,
     goes: ['the project with all its deployments', 'its variables, schedules and domains'],
     stays: ['databases and stores of the Marketplace, which may cost'],
     steps: [
       {
         title: `remove the project ${name}`,
-        args: ['remove', name, '--yes', ...scope, ...common],
+        args: ['remove', name, '--yes', ...scopedOptions(extra, account)],
         cwd: folder,
         env,
       },
