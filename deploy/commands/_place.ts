@@ -1,10 +1,10 @@
 /** What `mayfly deploy` says and asks before it changes a place, and what it refuses to replace. */
-import { createInterface } from 'node:readline/promises'
 import type { Place } from '../contract/place.ts'
 import type { DeployStep } from '../contract/target.ts'
 import { ask, type DeployTool } from '../targets/deploy-tool.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
+import { isOnTerminal, prompt } from './_released-place.ts'
 
 export interface Consent {
   /** `--yes`: do not ask. */
@@ -25,7 +25,7 @@ export async function settlePlace(
   for (const line of place.warnings ?? []) terminal.warn(line)
   const state = await stateOf(place, tool, withinMs)
   const what = describePlace(place, isPreview)
-  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true
+  const isTerminal = isOnTerminal()
   if (!isTerminal || !isAsked) refuseDoubtful(place, state, isAsked)
   terminal.note(`${what}: ${EFFECTS[state ?? 'unknown']}`)
   if (isTerminal && isAsked) await confirm(`mayfly: ${what}. Go on? (y/N): `)
@@ -77,12 +77,6 @@ function refuseDoubtful(
 }
 
 async function confirm(question: string): Promise<void> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    const answer = await lines.question(question)
-    if (/^\s*y(?:es)?\s*$/i.test(answer)) return
-  } finally {
-    lines.close()
-  }
+  if (/^y(?:es)?$/i.test(await prompt(question))) return
   throw new CliError('nothing was deployed')
 }

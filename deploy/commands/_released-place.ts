@@ -1,4 +1,4 @@
-/** The common part of the commands that change a place without a build: its tool, and what they say and ask before. */
+/** The common part of the commands that work on a deployed server: the platform's tool, and what they say and ask before. */
 import { createInterface } from 'node:readline/promises'
 import type { Place } from '../contract/place.ts'
 import type { DeployStep, Project, Target } from '../contract/target.ts'
@@ -11,16 +11,28 @@ type Named = Parameters<typeof requireLogin>[1]['tool']
 /** Ten minutes: a stack of CloudFormation takes that long. */
 const STEP_TIMEOUT_MS = 600_000
 
+export interface OpenOptions {
+  /** Options that `whoami` needs, too. */
+  readonly loginOptions?: readonly string[] | undefined
+  /** How long `whoami` may take. Default: that of `requireLogin`. */
+  readonly withinMs?: number
+}
+
 /** Throws `CliError` if it is not installed, or the user is not logged in. */
 export async function openTool(
   named: Named,
   { cwd }: Project,
-  loginOptions: readonly string[] = [],
+  { loginOptions = [], withinMs }: OpenOptions = {},
 ): Promise<DeployTool> {
   const tool = findTool(named, cwd)
-  if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
-  await requireLogin(tool, { tool: { ...named, whoami: [...named.whoami, ...loginOptions] } }, cwd)
+  if (tool === undefined) throw new CliError(notInstalled(named))
+  await requireLogin(tool, { tool: { ...named, whoami: [...named.whoami, ...loginOptions] } }, cwd, withinMs)
   return tool
+}
+
+/** One line. */
+export function notInstalled({ name, install }: Named): string {
+  return `${name} is not installed: run ${install}`
 }
 
 /** Throws `CliError` if nothing is there; what cannot be looked up is taken to be there. */

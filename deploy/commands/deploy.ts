@@ -20,6 +20,7 @@ import type { ProjectTarget } from './_choose-project.ts'
 import { type Checked, checkDeployed, findDeployedUrl, tellChecked } from './_deployed-url.ts'
 import { describePlace, settlePlace } from './_place.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
+import { notInstalled, openTool, placeAsJson } from './_released-place.ts'
 
 const HELP = `mayfly deploy [entry] [--target <name>] [--stage <name>] [--secret <NAME>]... [--preview] [--yes] [--dry-run]
               [--check | --no-check] [--check-bearer-env <NAME>] [--json] [--timeout <ms>] [--out <folder>]
@@ -129,8 +130,7 @@ async function deployProject(
     terminal.note(describePlace(place, isPreview))
     return dryRun(deployment, project, unpublishable(project, secrets), extra)
   }
-  const tool = requireTool(deployment, project)
-  await requireLogin(tool, deployment, cwd, timeoutMs)
+  const tool = await openTool(deployment.tool, project, { withinMs: timeoutMs })
   const consent = { isAsked: values.yes !== true, isPreview, withinMs: timeoutMs }
   const create = await settlePlace(place, tool, consent)
   const hidden = [...secrets.values(), ...(bearer === undefined ? [] : [bearer])]
@@ -247,17 +247,14 @@ function writeJson(
   { chosen: { project, targetName }, place, isPreview }: Outcome,
   { url = undefined, reason, checked }: Written,
 ): void {
-  const { kind, name, account = null, stage = 'production' } = place
   const check =
     checked === undefined ? null : 'failure' in checked ? { failure: checked.failure } : seen(checked)
   const document = {
     deployed: url !== undefined,
     ...(reason !== undefined && { reason }),
-    target: targetName,
     project: project.name,
-    stage,
     isPreview,
-    place: { kind, name, account },
+    ...placeAsJson(place, targetName),
     url: url ?? null,
     check,
   }
@@ -276,7 +273,7 @@ async function dryRun(
   extra: readonly string[],
 ): Promise<number> {
   const tool = findTool(deployment.tool, project.cwd)
-  if (tool === undefined) terminal.warn(notInstalled(deployment))
+  if (tool === undefined) terminal.warn(notInstalled(deployment.tool))
   else {
     await requireLogin(tool, deployment, project.cwd).catch((error: unknown) => {
       if (!isA(error, CliError)) throw error
@@ -296,16 +293,6 @@ async function refuseUndeployable(target: Target, project: Project, artefact: Ar
     if (level === 'error') throw new CliError(message)
     if (level === 'warning') terminal.warn(message)
   }
-}
-
-function requireTool(deployment: Deployment, { cwd }: Project): DeployTool {
-  const tool = findTool(deployment.tool, cwd)
-  if (tool === undefined) throw new CliError(notInstalled(deployment))
-  return tool
-}
-
-function notInstalled({ tool }: Deployment): string {
-  return `${tool.name} is not installed: run ${tool.install}`
 }
 
 /** The command as a user would type it. Shows secrets by name only and omits tokens, since the output may end up in a log. */

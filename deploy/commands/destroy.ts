@@ -65,7 +65,7 @@ async function remove({ project, target }: ProjectTarget, { confirm, ...asked }:
       throw new CliError(`nothing was removed: without a terminal, pass --confirm ${removal.confirm}`)
     refuseUnnamed(place)
   }
-  const tool = await openTool(named, project, removal.loginOptions)
+  const tool = await openTool(named, project, { loginOptions: removal.loginOptions })
   await refuseMissing(place, tool)
   terminal.note(`removes the ${showPlace(place)}`)
   for (const line of removal.goes) terminal.note(`  goes:  ${line}`)

@@ -1,9 +1,10 @@
 /** `mayfly logs`: streams the deployed server's logs with the platform's own CLI. */
 
 import { FOUND, type Project, type Target } from '../contract/target.ts'
-import { findTool, lookUp, requireLogin, runStep } from '../targets/deploy-tool.ts'
+import { lookUp, runStep } from '../targets/deploy-tool.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
+import { openTool } from './_released-place.ts'
 
 const HELP = `mayfly logs [entry] [--target <name>] [--quiet] [-- <for the tool>...]
 
@@ -30,9 +31,7 @@ async function follow(target: Target, project: Project, extra: readonly string[]
     throw new CliError(`${target.title} runs on your own machine: its log is the server's output there`)
   }
   const { tool: named, lookup, nothing, step } = target.logs(project, extra)
-  const tool = findTool(named, project.cwd)
-  if (tool === undefined) throw new CliError(`${named.name} is not installed: run ${named.install}`)
-  await requireLogin(tool, { tool: named }, project.cwd)
+  const tool = await openTool(named, project)
   const found = lookup === undefined ? '' : await lookUp(lookup, tool)
   if (found === undefined)
     throw new CliError(`${lookup?.title} failed: deploy the server first, and see the output above`)

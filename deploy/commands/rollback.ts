@@ -71,7 +71,7 @@ async function goBack({ project, target }: ProjectTarget, { isAsked, ...asked }:
   refuseDoubtful(place)
   if (isAsked && !isOnTerminal())
     throw new CliError('nothing was changed: without a terminal, pass --yes to go back')
-  const tool = await openTool(named, project, loginOptions)
+  const tool = await openTool(named, project, { loginOptions })
   await refuseMissing(place, tool)
   const what = `goes back to ${asked.to ?? 'the version before'}: the ${showPlace(place)}; secrets and stored data stay as they are`
   terminal.note(what)

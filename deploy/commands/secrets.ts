@@ -98,7 +98,7 @@ async function work({ project, target, targetName }: ProjectTarget, asked: Asked
   // Also for a list: to read it, Vercel's folder is linked, which creates a project that does not exist.
   refuseDoubtful(place)
   for (const name of sharedSecrets(project, [...values.keys()], stage)) terminal.warn(sharedWith(name, stage))
-  const tool = await openTool(store.tool, project, store.loginOptions)
+  const tool = await openTool(store.tool, project, { loginOptions: store.loginOptions })
   const hidden = [...values.values()]
   terminal.note(`secrets of the ${showPlace(place)}`)
   const linked = store.link === undefined ? 0 : await runAll([store.link], tool, hidden)
