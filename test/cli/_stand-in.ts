@@ -1,7 +1,7 @@
 /** Programs in the place of the platforms' tools, which write down how they are called. */
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Project } from './_dev-process.ts'
+import { MayflyProcess, type Project } from './_dev-process.ts'
 
 export interface Call {
   readonly tool: string
@@ -15,7 +15,7 @@ export interface Call {
 export type Answer = readonly [pattern: string, answer: string, code?: number]
 
 /** `path`: a program's, such as `bin/aws`, or of an npm package: `node_modules/wrangler/cli.cjs`. */
-export function writeStandIn(project: Project, path: string, tool: string, answers: readonly Answer[]): void {
+function writeStandIn(project: Project, path: string, tool: string, answers: readonly Answer[]): void {
   mkdirSync(join(project.folder, dirname(path)), { recursive: true })
   project.write(
     path,
@@ -39,7 +39,42 @@ process.exitCode = code
     project.write(join(dirname(path), 'package.json'), `{ "name": "x", "bin": { "${tool}": "cli.cjs" } }`)
 }
 
-export function callsIn(project: Project): readonly Call[] {
+/** A platform's tools. */
+export interface StandIns {
+  /** Names by path. */
+  readonly tools: { readonly [path: string]: string }
+  /** The variable that replaces a login. */
+  readonly token: string
+  readonly env?: { readonly [name: string]: string }
+}
+
+export interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  /** Of this run and of those before it in the project. */
+  readonly calls: readonly Call[]
+}
+
+/** Runs `mayfly` with stand-ins that a login is not asked of. */
+export async function runWithStandIns(
+  project: Project,
+  words: readonly string[],
+  { tools, token, env }: StandIns,
+  answers: readonly Answer[],
+): Promise<Ran> {
+  for (const [path, tool] of Object.entries(tools)) writeStandIn(project, path, tool, answers)
+  const variables = {
+    PATH: `${join(project.folder, 'bin')}:${process.env.PATH}`,
+    [token]: 'token',
+    ...env,
+  }
+  const mayfly = new MayflyProcess([...words], project.folder, undefined, variables)
+  const { code, stdout, stderr } = await mayfly.exited
+  return { code, stdout, stderr, calls: callsIn(project) }
+}
+
+function callsIn(project: Project): readonly Call[] {
   const log = join(project.folder, 'calls.jsonl')
   const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []
   return lines.map((line) => JSON.parse(line) as Call)

@@ -1,19 +1,15 @@
 /** `mayfly rollback` and `mayfly destroy`: what they ask of the platforms' tools, and what they refuse. Stand-ins take the tools' place. */
-import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { targets } from '../../deploy/targets/all.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
-import { type Answer, type Call, callsIn, writeStandIn } from './_stand-in.ts'
+import { type Answer, type Ran, runWithStandIns, type StandIns } from './_stand-in.ts'
 
 afterAll(stopAll)
 
 const REF = 'abcdefghijklmnopqrst'
 const STAGING_REF = 'zyxwvutsrqponmlkjihg'
 
-interface Platform {
-  readonly tools: { readonly [path: string]: string }
-  readonly token: string
-  readonly env?: { readonly [name: string]: string }
+interface Platform extends StandIns {
   readonly exists: Answer
   /** About what else would be removed. */
   readonly store?: Answer
@@ -96,13 +92,6 @@ const PLATFORMS: { readonly [target: string]: Platform } = {
   },
 }
 
-interface Ran {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-  readonly calls: readonly Call[]
-}
-
 async function run(
   project: Project,
   target: string,
@@ -117,19 +106,8 @@ async function run(
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
   const stages = { staging: { [target.replace('-edge', '')]: platform.place } }
   project.write('package.json', JSON.stringify({ name: 'shop', ...(isNamed && { mayfly: { stages } }) }))
-  for (const [path, tool] of Object.entries(platform.tools))
-    writeStandIn(project, path, tool, [
-      ...(hasStore ? storeOf(platform) : []),
-      ...(answers ?? [platform.exists]),
-    ])
-  const env = {
-    PATH: `${join(project.folder, 'bin')}:${process.env.PATH}`,
-    [platform.token]: 'token',
-    ...platform.env,
-  }
-  const mayfly = new MayflyProcess([...args, '--target', target], project.folder, undefined, env)
-  const { code, stdout, stderr } = await mayfly.exited
-  return { code, stdout, stderr, calls: callsIn(project) }
+  const told = [...(hasStore ? storeOf(platform) : []), ...(answers ?? [platform.exists])]
+  return runWithStandIns(project, [...args, '--target', target], platform, told)
 }
 
 const storeOf = ({ store }: Platform): Answer[] => (store === undefined ? [] : [store])

@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { targets } from '../../deploy/targets/all.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
-import { type Answer, type Call, callsIn, writeStandIn } from './_stand-in.ts'
+import { type Answer, type Call, type Ran, runWithStandIns, type StandIns } from './_stand-in.ts'
 
 afterAll(stopAll)
 
@@ -14,11 +14,7 @@ const STORED = 'stored-q7x1f7c2a9'
 const REF = 'abcdefghijklmnopqrst'
 const TIME = '2026-11-01T10:00:00.000Z'
 
-interface Platform {
-  /** Where its stand-ins are written, by path. */
-  readonly tools: { readonly [path: string]: string }
-  readonly token: string
-  readonly env?: { readonly [name: string]: string }
+interface Platform extends StandIns {
   readonly files?: { readonly [path: string]: string }
   /** What the stand-in prints when the arguments match. */
   readonly answers: readonly Answer[]
@@ -134,13 +130,6 @@ function valuesOf(input: string): { readonly [name: string]: string } {
   return JSON.parse(SecretString) as { [name: string]: string }
 }
 
-interface Ran {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-  readonly calls: readonly Call[]
-}
-
 async function run(
   project: Project,
   target: string,
@@ -155,18 +144,8 @@ async function run(
     mkdirSync(join(project.folder, path, '..'), { recursive: true })
     project.write(path, text)
   }
-  for (const [path, tool] of Object.entries(platform.tools)) {
-    writeStandIn(project, path, tool, answers ?? platform.answers)
-  }
-  const env = {
-    PATH: `${join(project.folder, 'bin')}:${process.env.PATH}`,
-    [platform.token]: 'token',
-    ...platform.env,
-  }
   const words = ['secrets', ...args.slice(0, 1), '--target', target, ...args.slice(1)]
-  const mayfly = new MayflyProcess(words, project.folder, undefined, env)
-  const { code, stdout, stderr } = await mayfly.exited
-  return { code, stdout, stderr, calls: callsIn(project) }
+  return runWithStandIns(project, words, platform, answers ?? platform.answers)
 }
 
 const MARK = 'q7x1f7c2a9'
