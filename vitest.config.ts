@@ -7,6 +7,9 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { sourceEntries } from './scripts/source-entries.ts'
 import { LongestFirst } from './test/_order.ts'
 
+// The commands print no colours where they are piped: an environment with FORCE_COLOR would add some.
+delete process.env.FORCE_COLOR
+
 const root = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 const IN_MEMORY = [

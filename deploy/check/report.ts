@@ -1,11 +1,17 @@
 /** The report of a check: a table for people, one JSON document for scripts. */
-import { styleText } from 'node:util'
+import { type Styles, stylesFor } from '../terminal/styles.ts'
 import type { Outcome, Verdict } from './outcome.ts'
 import type { Report, Result } from './run.ts'
 
 export type Counts = { readonly [verdict in Verdict]: number }
 
-const COLOURS = { works: 'green', hint: 'cyan', degrades: 'yellow', wrong: 'red', skipped: 'gray' } as const
+const MEANINGS = {
+  works: 'ok',
+  hint: 'hint',
+  degrades: 'warning',
+  wrong: 'failure',
+  skipped: 'dim',
+} as const
 
 export function countVerdicts({ results }: Report): Counts {
   return toCounts(results)
@@ -24,46 +30,40 @@ export function toCounts(outcomes: readonly Outcome[]): Counts {
 
 /** Grouped by topic and aligned; the last line is the summary. Only two lines if it is not an MCP server. */
 export function renderTable(report: Report, url: string, isColoured: boolean): string {
-  const style = createStyle(isColoured)
+  const styles = stylesFor(isColoured)
   const { server, eras, results } = report
-  if (results.length === 1) return renderOnly(results[0]!, url, style)
+  if (results.length === 1) return renderOnly(results[0]!, url, styles)
   const width = Math.max(...results.map(({ title }) => title.length))
   const row = (result: Result): string => {
-    const line = `  ${verdictOf(result, style)}  ${result.title.padEnd(width)}  ${detailOf(result, style)}`
-    return 'fix' in result ? `${line}\n${fixOf(result, style)}` : line
+    const line = `  ${verdictOf(result, styles)}  ${result.title.padEnd(width)}  ${detailOf(result, styles)}`
+    return 'fix' in result ? `${line}\n${fixOf(result, styles)}` : line
   }
   const topics = [...new Set(results.map(({ topic }) => topic))]
   const groups = topics.map((topic) => {
     const rows = results.filter((result) => result.topic === topic).map(row)
-    return [style('bold', topic), ...rows, ''].join('\n')
+    return [styles.heading(topic), ...rows, ''].join('\n')
   })
   const head = [url, server && `${server.name} ${server.version}`.trim(), eras.join(' and ')]
   return `${head.filter(Boolean).join('  ')}\n\n${groups.join('\n')}\n${summary(countVerdicts(report))}\n`
 }
 
-export type Style = (format: Parameters<typeof styleText>[0], text: string) => string
-
-export function createStyle(isColoured: boolean): Style {
-  return (format, text) => (isColoured ? styleText(format, text, { validateStream: false }) : text)
+function renderOnly(result: Result, url: string, styles: Styles): string {
+  const line = `${verdictOf(result, styles)}  ${url} does not answer MCP: ${detailOf(result, styles)}`
+  return 'fix' in result ? `${line}\n${' '.repeat(10)}${styles.heading('fix')}: ${result.fix}\n` : `${line}\n`
 }
 
-function renderOnly(result: Result, url: string, style: Style): string {
-  const line = `${verdictOf(result, style)}  ${url} does not answer MCP: ${detailOf(result, style)}`
-  return 'fix' in result ? `${line}\n${' '.repeat(10)}${style('bold', 'fix')}: ${result.fix}\n` : `${line}\n`
-}
-
-export function verdictOf({ verdict }: Outcome, style: Style): string {
-  return style(COLOURS[verdict], verdict.padEnd(8))
+export function verdictOf({ verdict }: Outcome, styles: Styles): string {
+  return styles[MEANINGS[verdict]](verdict.padEnd(8))
 }
 
 /** A finding with its id, for scripts and searches. */
-export function detailOf(result: Outcome & { readonly id: string }, style: Style): string {
-  return 'fix' in result ? `${result.detail}  ${style('gray', `[${result.id}]`)}` : result.detail
+export function detailOf(result: Outcome & { readonly id: string }, styles: Styles): string {
+  return 'fix' in result ? `${result.detail}  ${styles.dim(`[${result.id}]`)}` : result.detail
 }
 
 /** The line below a finding. */
-export function fixOf({ fix }: { readonly fix: string }, style: Style): string {
-  return `${' '.repeat(12)}${style('bold', 'fix')}: ${fix}`
+export function fixOf({ fix }: { readonly fix: string }, styles: Styles): string {
+  return `${' '.repeat(12)}${styles.heading('fix')}: ${fix}`
 }
 
 /** Its shape is documented in docs/check-reference.md; members may be added. */

@@ -1,12 +1,12 @@
 /** The report of `--as`: the steps of each client, and where it would stop. A table for people, a JSON document for scripts. */
-import type { Style } from './report.ts'
-import { createStyle, detailOf, fixOf, summary, toCounts, verdictOf } from './report.ts'
+import { type Styles, stylesFor } from '../terminal/styles.ts'
+import { detailOf, fixOf, summary, toCounts, verdictOf } from './report.ts'
 import type { Walk, WalkedStep } from './walk/walk.ts'
 
 export function renderWalks(walks: readonly Walk[], url: string, isColoured: boolean): string {
-  const style = createStyle(isColoured)
+  const styles = stylesFor(isColoured)
   const width = Math.max(...walks.flatMap(({ steps }) => steps.map(({ title }) => title.length)))
-  const blocks = walks.map((walk) => block(walk, width, style))
+  const blocks = walks.map((walk) => block(walk, width, styles))
   const connecting = walks.filter(({ wouldConnect }) => wouldConnect === true).length
   const unknown = walks.filter(({ wouldConnect }) => wouldConnect === undefined).length
   const untold = unknown === 0 ? '' : `, ${unknown} cannot be told`
@@ -15,21 +15,21 @@ export function renderWalks(walks: readonly Walk[], url: string, isColoured: boo
   return `${url}\n\n${blocks.join('\n')}\n${said}\n`
 }
 
-function block({ name, steps, stopsAt }: Walk, width: number, style: Style): string {
+function block({ name, steps, stopsAt }: Walk, width: number, styles: Styles): string {
   const untried = steps.find((step) => 'toTry' in step)
   const stop = steps.find(({ id }) => id === stopsAt)
   const end = stop === undefined ? untried && `, cannot be told: ${untried.title}` : `, stops: ${stop.title}`
-  return [`${style('bold', name)}${end ?? ''}`, ...steps.map((step) => row(step, width, style)), ''].join(
+  return [`${styles.heading(name)}${end ?? ''}`, ...steps.map((step) => row(step, width, styles)), ''].join(
     '\n',
   )
 }
 
-function row(step: WalkedStep, width: number, style: Style): string {
-  const line = `  ${verdictOf(step, style)}  ${step.title.padEnd(width)}  ${detailOf(step, style)}`
+function row(step: WalkedStep, width: number, styles: Styles): string {
+  const line = `  ${verdictOf(step, styles)}  ${step.title.padEnd(width)}  ${detailOf(step, styles)}`
   const [source] = step.sources
-  if ('toTry' in step) return `${line}\n${' '.repeat(12)}${style('bold', 'to try it')}: ${step.toTry}`
+  if ('toTry' in step) return `${line}\n${' '.repeat(12)}${styles.heading('to try it')}: ${step.toTry}`
   return 'fix' in step
-    ? `${line}\n${fixOf(step, style)}\n${' '.repeat(12)}${style('gray', `source: ${source?.url}, ${source?.date}`)}`
+    ? `${line}\n${fixOf(step, styles)}\n${' '.repeat(12)}${styles.dim(`source: ${source?.url}, ${source?.date}`)}`
     : line
 }
 

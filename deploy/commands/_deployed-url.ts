@@ -5,7 +5,7 @@ import { countVerdicts, renderTable, summary } from '../check/report.ts'
 import { type Report, type Result, runProbes } from '../check/run.ts'
 import type { Deployment } from '../contract/target.ts'
 import { type DeployTool, lookUp } from '../targets/deploy-tool.ts'
-import { isColoured } from '../terminal/console.ts'
+import { isColoured } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
 
 /** A new host name resolves within seconds; its certificate may take a minute. */

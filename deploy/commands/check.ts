@@ -15,8 +15,8 @@ import { walkAs } from '../check/walk/walk.ts'
 import { renderWalks, renderWalksJson } from '../check/walk-report.ts'
 import { UsageError } from '../terminal/cli-error.ts'
 import { parseCommand, parseMs } from '../terminal/command-line.ts'
-import { isColoured } from '../terminal/console.ts'
 import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
+import { isColoured } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
 
 const HELP = `mayfly check <url> [--as <client>]... [--no-register] [--bearer-env <variable>] [--header 'Name: value']... [--json]

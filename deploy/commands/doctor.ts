@@ -20,7 +20,8 @@ import { defaultEntry } from '../project/entry.ts'
 import { findSecret, unsentSecrets } from '../project/secrets.ts'
 import { findTarget } from '../targets/all.ts'
 import { CliError, printable, printableLines } from '../terminal/cli-error.ts'
-import { colour, quoted } from '../terminal/console.ts'
+import { quoted } from '../terminal/shell-word.ts'
+import { stylesFor } from '../terminal/styles.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
 
 const HELP = `mayfly doctor [entry] [--target <name>] [--json] [--quiet]
@@ -102,16 +103,17 @@ async function examine(project: Project, targetName: string): Promise<Report> {
 }
 
 const MARKS = { ok: 'ok      ', warning: 'warning ', error: 'error   ' } as const
-const COLOURS = { ok: 'green', warning: 'yellow', error: 'red' } as const
+const MEANINGS = { ok: 'ok', warning: 'warning', error: 'failure' } as const
 
 function render({ target, findings, degrades }: Report): string {
+  const styles = stylesFor()
   const found = findings.map(
     ({ level, message }) =>
-      `  ${colour(COLOURS[level], MARKS[level])}${printableLines(message).replaceAll('\n', '\n          ')}`,
+      `  ${styles[MEANINGS[level]](MARKS[level])}${printableLines(message).replaceAll('\n', '\n          ')}`,
   )
   const lost = degrades.map(
     ({ features, reason, remedy }) =>
-      `  ${colour('bold', features.join(', '))}\n    ${printable(`${reason} ${remedy}`)}`,
+      `  ${styles.heading(features.join(', '))}\n    ${printable(`${reason} ${remedy}`)}`,
   )
   return `${findTarget(target).title}\n${found.join('\n')}\n${
     lost.length === 0 ? '' : `\nWhat degrades, and is not advertised\n${lost.join('\n')}\n`

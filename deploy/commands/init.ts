@@ -8,7 +8,7 @@ import { isSecretFile } from '../project/secrets.ts'
 import { findTarget, targetNames, targets } from '../targets/all.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
-import { quoted } from '../terminal/console.ts'
+import { quoted } from '../terminal/shell-word.ts'
 
 const HELP = `mayfly init [dir] [--target <name>]... [--name <name>] [--with <template>]...
 

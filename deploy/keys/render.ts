@@ -2,8 +2,11 @@
 import { describeAudience } from '../../src/keys/audience.ts'
 import type { KeyInfo } from '../../src/keys.ts'
 import { printable } from '../terminal/cli-error.ts'
-import { colour } from '../terminal/console.ts'
+import { alignColumns, stylesFor } from '../terminal/styles.ts'
 import { isActive } from './request.ts'
+
+/** A row is one line, so that it can be searched. */
+const TABLE = { indent: 0, width: Number.POSITIVE_INFINITY }
 
 export function renderKeys(keys: readonly KeyInfo[]): string {
   if (keys.length === 0) return 'no keys\n'
@@ -18,13 +21,7 @@ export function renderKeys(keys: readonly KeyInfo[]): string {
     printable(describeAudience(key)) || 'no server: not accepted',
   ])
   const header = ['key', 'name', 'status', 'scopes', 'created', 'expires', 'last used', 'for']
-  const widths = header.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)))
-  const toLine = (row: readonly string[]): string =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at]!))
-      .join('  ')
-      .trimEnd()
-  return `${[colour('bold', toLine(header)), ...rows.map(toLine)].join('\n')}\n`
+  return `${alignColumns([header.map(stylesFor().heading), ...rows], TABLE)}\n`
 }
 
 function statusOf(key: KeyInfo): string {

@@ -2,9 +2,12 @@
 import { isObject } from '../../src/definition/is-object.ts'
 import type { TaskDetails, TaskPage } from '../../src/tasks-admin.ts'
 import { printable } from '../terminal/cli-error.ts'
-import { colour } from '../terminal/console.ts'
+import { alignColumns, stylesFor } from '../terminal/styles.ts'
 
 type Members = { readonly [name: string]: unknown }
+
+/** A row is one line, so that it can be searched. */
+const TABLE = { indent: 0, width: Number.POSITIVE_INFINITY }
 
 /** Characters of a value in a line. */
 const MAX_VALUE = 300
@@ -22,13 +25,7 @@ export function renderList({ tasks }: TaskPage): string {
     ]
   })
   const header = ['task', 'status', 'tool', 'created', '']
-  const widths = header.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)))
-  const toLine = (row: readonly string[]): string =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at]!))
-      .join('  ')
-      .trimEnd()
-  return `${[colour('bold', toLine(header)), ...rows.map(toLine)].join('\n')}\n`
+  return `${alignColumns([header.map(stylesFor().heading), ...rows], TABLE)}\n`
 }
 
 export function renderDetails(details: TaskDetails): string {
@@ -62,14 +59,15 @@ export function renderDetails(details: TaskDetails): string {
   const lines = facts
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name.padEnd(14)}  ${value}`)
+  const { heading } = stylesFor()
   const journal = membersOf(task.journal).map(entryOf)
   const questions = membersOf(task.questions).map(
     ({ key, method, params }) => `  ${text(key)}  ${text(method)} ${shownValue(params)}`,
   )
   return `${[
     ...lines,
-    ...(journal.length > 0 ? [colour('bold', 'journal'), ...journal] : []),
-    ...(questions.length > 0 ? [colour('bold', 'questions'), ...questions] : []),
+    ...(journal.length > 0 ? [heading('journal'), ...journal] : []),
+    ...(questions.length > 0 ? [heading('questions'), ...questions] : []),
   ].join('\n')}\n`
 }
 
@@ -101,7 +99,7 @@ function entryOf({ at, kind, name, key, value, error, until, attempts, isPending
     until === undefined ? '' : `until ${text(until)}`,
     attempts === undefined ? '' : `failed ${text(attempts)} times`,
     isPending === true ? '(waits)' : '',
-    kind === 'step' || kind === 'attempt' ? colour('dim', text(key)) : '',
+    kind === 'step' || kind === 'attempt' ? stylesFor().dim(text(key)) : '',
   ]
   return `  ${text(at).padStart(4)}  ${text(kind).padEnd(8)}  ${[text(name), ...told].filter(Boolean).join(' ')}`
 }

@@ -2,6 +2,7 @@
 
 import { isA } from '../../src/definition/error-text.ts'
 import { CliError, printable, printableLines } from './cli-error.ts'
+import { escapeAround, isColoured, type Meaning, stylesFor } from './styles.ts'
 
 let isQuiet = false
 const warned = new Set<string>()
@@ -14,23 +15,26 @@ export const terminal = {
 
   /** One line about what happens or could be done. */
   note(line: string): void {
-    if (!isQuiet) process.stderr.write(`mayfly: ${printable(line)}\n`)
+    if (!isQuiet) say('dim', line)
   },
 
-  /** Several lines. Hidden like a note. */
+  /** Several lines, with `stylesFor(process.stderr)`. Hidden like a note. */
   show(text: string): void {
-    if (!isQuiet) process.stderr.write(printableLines(text))
+    if (isQuiet) return
+    process.stderr.write(
+      isColoured(process.stderr) ? escapeAround(text, printableLines) : printableLines(text),
+    )
   },
 
   /** One line about an error or a risk. */
   warn(line: string): void {
-    process.stderr.write(`mayfly: ${printable(line)}\n`)
+    say('warning', line)
   },
 
   /** An error, which has several lines if a build failed. */
   fail(error: Error): void {
     const lines = isA(error, CliError) ? error.lines : [error.message]
-    process.stderr.write(`mayfly: ${lines.map(printable).join('\n')}\n`)
+    say('failure', ...lines)
   },
 
   /** One line over the one that it wrote before. Hidden like a note. */
@@ -48,4 +52,9 @@ export const terminal = {
   pass(text: string): void {
     process.stderr.write(text)
   },
+}
+
+function say(meaning: Meaning, ...lines: readonly string[]): void {
+  const styles = stylesFor(process.stderr)
+  process.stderr.write(`${styles[meaning]('mayfly:')} ${lines.map(printable).join('\n')}\n`)
 }
