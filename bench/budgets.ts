@@ -28,7 +28,6 @@ export function judge(results: Results): readonly Verdict[] {
   const legacy = call('mayfly', 'legacy')
   const asking = (name: string): readonly number[] =>
     results.asking.find(({ what }) => what === name)?.samples ?? []
-  const coldStart = (id: WorkerId): readonly number[] => coldStartOf(results, id).totalMs
   return [
     atMost('call, 10 tools, modern, of the floor', compare(modern, call('floor', 'modern')), 1.5),
     atMost('call, 10 tools, legacy, of the floor', compare(legacy, call('floor', 'legacy')), 1.5),
@@ -47,11 +46,18 @@ export function judge(results: Results): readonly Verdict[] {
       2,
     ),
     timeAtMost('fromSdk, 53 tools of 25 fields', sdkServerOf(results, 'SDK v2 by fromSdk'), 500),
-    atMost('cold start, of SDK v2', compare(coldStart('mayfly-zod'), coldStart('sdk-v2')), 0.3),
-    atMost('cold start, of mcp-lite', compare(coldStart('mayfly-zod'), coldStart('mcp-lite')), 1.3),
+    ...judgeColdStarts(results),
     bundleAtMost('bundle without zod', bundleOf(results, 'mayfly-json-schema'), 42.5),
     bundleAtMost('bundle with zod', bundleOf(results, 'mayfly-zod'), 62),
     memoryFlat(results),
+  ]
+}
+
+export function judgeColdStarts(results: Pick<Results, 'coldStarts'>): readonly Verdict[] {
+  const coldStart = (id: WorkerId): readonly number[] => coldStartOf(results, id).totalMs
+  return [
+    atMost('cold start, of SDK v2', compare(coldStart('mayfly-zod'), coldStart('sdk-v2')), 0.3),
+    atMost('cold start, of mcp-lite', compare(coldStart('mayfly-zod'), coldStart('mcp-lite')), 1.3),
   ]
 }
 

@@ -6,7 +6,7 @@ import { METHODS, TOOL_COUNTS, type ToolCount } from './in-process.ts'
 import type { Peer } from './peers/peer.ts'
 import type { Method } from './requests.ts'
 import { coldStartOf, type Results, samplesOf } from './results.ts'
-import { pairedRatio, spread } from './statistics.ts'
+import { pairedRatio, quartiles, spread } from './statistics.ts'
 
 const PACKAGES = [
   '@modelcontextprotocol/server',
@@ -80,12 +80,7 @@ ${table(
   ]),
 )}
 
-## Cold start of that worker
-
-${coldStartTable(results)}
-
-\`import\` of the bundle and the first answered \`tools/call\`, in a fresh process each time, ${coldStarts} interleaved samples. The
-process starts, and loads its fetch classes, before the clock does.
+${coldStartSection(results, coldStarts)}
 
 ## Memory
 
@@ -185,14 +180,24 @@ function bundleTable({ bundles }: Results): string {
   )
 }
 
-function coldStartTable(results: Results): string {
+export function coldStartSection(results: Pick<Results, 'coldStarts'>, starts: number): string {
+  return `## Cold start of that worker
+
+${coldStartTable(results)}
+
+\`import\` of the bundle and the first answered \`tools/call\`, in a fresh process each time, ${starts} interleaved samples. The
+process starts, and loads its fetch classes, before the clock does.`
+}
+
+function coldStartTable(results: Pick<Results, 'coldStarts'>): string {
   const reference = coldStartOf(results, 'sdk-v2').totalMs
   return table(
-    ['', 'import, ms', 'import + first answer, ms', 'of SDK v2'],
+    ['', 'import, ms', 'import + first answer, ms', 'quartiles', 'of SDK v2'],
     results.coldStarts.map(({ bundle, importMs, totalMs }) => [
       bundle.name,
       both(importMs),
       both(totalMs),
+      quartiles(totalMs).map(number).join(' to '),
       times(pairedRatio(totalMs, reference).median),
     ]),
   )

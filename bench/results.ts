@@ -47,7 +47,7 @@ export function sdkServerOf({ sdkServers }: Results, name: string): readonly num
   ).samples
 }
 
-export function coldStartOf({ coldStarts }: Results, id: WorkerId): ColdStart {
+export function coldStartOf({ coldStarts }: Pick<Results, 'coldStarts'>, id: WorkerId): ColdStart {
   return found(
     coldStarts.find(({ bundle }) => bundle.id === id),
     id,

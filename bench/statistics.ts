@@ -30,3 +30,8 @@ export function percentile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!
 }
+
+/** Half of the samples are between these. */
+export function quartiles(samples: readonly number[]): readonly [number, number] {
+  return [percentile(samples, 0.25), percentile(samples, 0.75)]
+}

@@ -3,7 +3,7 @@
  * checked.
  */
 import type { Dialect, Era } from '../requests.ts'
-import { percentile, spread } from '../statistics.ts'
+import { percentile, quartiles, spread } from '../statistics.ts'
 import type { BenchCase } from './cases.ts'
 import { type Contender, dialectOf, servingOf } from './contenders.ts'
 import type { Issuer } from './issuer.ts'
@@ -189,6 +189,7 @@ function toRow(
     era: dialect.era,
     cpuMicroseconds: cpu.median,
     fastestCpuMicroseconds: cpu.min,
+    cpuQuartiles: quartiles(samples),
     p50Ms: percentile(latenciesMs, 0.5),
     p99Ms: percentile(latenciesMs, 0.99),
     perSecond: spread(perSecond).median,

@@ -1,10 +1,11 @@
-/** What `npm run bench:runtimes -- --write` leaves in the repository: the table, the results as JSON, and a plot of the documentation. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+/** What `npm run bench:runtimes -- --write` leaves in the repository: the table, the results as JSON, and the pictures of the documentation. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { barPlot } from '../plot.ts'
+import { writePictures } from '../pictures/pictures.ts'
 import { ROOT } from './entry.ts'
 import type { RuntimeTiming } from './measure.ts'
-import { type Missing, writeResults } from './results.ts'
+import { type Missing, type ResultsFile, writeResults } from './results.ts'
+import { RUNTIMES } from './subject.ts'
 import { missingTable, rowLines, TABLE_HEAD } from './table.ts'
 
 const HEAD = `# Benchmark over HTTP
@@ -15,34 +16,19 @@ processor's time of all threads of the server's process, for one call; ratios ar
 are this machine's.
 `
 
+/** What an earlier run measured on other runtimes stays. */
 export function writeReport(rows: readonly RuntimeTiming[], missing: readonly Missing[]): void {
-  const runtimes = [...new Set(rows.map(({ runtime }) => runtime))]
-  const lines = runtimes.flatMap((runtime) => rowLines(rows.filter((row) => row.runtime === runtime)))
-  writeFileSync(
-    join(ROOT, 'bench/RUNTIMES.md'),
-    [HEAD, TABLE_HEAD, ...lines, missingTable(missing), ''].join('\n'),
-  )
-  writeResults(join(ROOT, 'bench/runtimes.json'), {
-    rows: rows.map(({ samples: _, ...row }) => row),
-    missing,
+  const file = join(ROOT, 'bench/RUNTIMES.md')
+  const json = join(ROOT, 'bench/runtimes.json')
+  writeResults(json, { rows: rows.map(({ samples: _, ...row }) => row), missing })
+  const { missing: all } = JSON.parse(readFileSync(json, 'utf8')) as ResultsFile
+  const earlier = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+  const lines = RUNTIMES.flatMap((runtime) => {
+    const measured = rows.filter((row) => row.runtime === runtime)
+    if (measured.length > 0) return rowLines(measured)
+    // A row has more cells than a line that says why one is missing.
+    return earlier.filter((line) => line.startsWith(`| ${runtime} |`) && line.split('|').length > 8)
   })
-  mkdirSync(join(ROOT, 'docs/images'), { recursive: true })
-  writeFileSync(join(ROOT, 'docs/images/workerd.svg'), workerdPlot(rows))
-}
-
-function workerdPlot(rows: readonly RuntimeTiming[]): string {
-  const bars = rows
-    .filter(({ runtime }) => runtime === 'workerd')
-    .map(({ server, cpuMicroseconds }) => ({
-      label: server,
-      value: cpuMicroseconds,
-      isOurs: server.startsWith('mayfly'),
-    }))
-    .sort((one, other) => one.value - other.value)
-  return barPlot(
-    'CPU time of one tools/call on workerd',
-    'µs',
-    '10 tools, over HTTP on loopback, without wrangler in front; medians, each in the newest revision that it speaks.',
-    bars,
-  )
+  writeFileSync(file, [HEAD, TABLE_HEAD, ...lines, missingTable(all), ''].join('\n'))
+  writePictures()
 }

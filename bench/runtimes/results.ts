@@ -1,4 +1,4 @@
-/** What the benchmark writes with `--json`, for whoever draws a plot or computes a bill from it. */
+/** What the benchmark writes with `--json`, for the pictures, and for whoever computes a bill from it. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -43,6 +43,8 @@ export interface RuntimeRow {
   readonly cpuMicroseconds: number
   /** The same in the fastest round. */
   readonly fastestCpuMicroseconds: number
+  /** Half of the rounds were between these. Not recorded before November 2026. */
+  readonly cpuQuartiles?: readonly [number, number]
   /** Milliseconds of one run of the case as its client sees it, with four at a time; one at a time on `lambda`. Over all rounds. */
   readonly p50Ms: number
   readonly p99Ms: number

@@ -2,7 +2,7 @@
  * `npm run bench:runtimes`: what a `tools/call` costs on the real runtimes, beside the peers, printed as a table.
  *
  * `-- workerd,bun` runs some of them, `--cases all` or `--cases tools/list,jwt` other cases in both eras, `--servers floor,mayfly` some
- * servers; `--json <file>` writes the results for other programs, `--write` the report in bench/ and its plot, `--quick` is rough. Linux only: the processor's time of a process is read
+ * servers; `--json <file>` writes the results for other programs, `--write` the report in bench/ and the pictures, `--quick` is rough. Linux only: the processor's time of a process is read
  * from /proc.
  *
  * Exits with 0 whatever the numbers are, and with 1 when a server does not answer as it must. Needs `npm run build` before.
