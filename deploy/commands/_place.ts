@@ -1,10 +1,10 @@
 /** What `mayfly deploy` says and asks before it changes a place, and what it refuses to replace. */
 import type { Place } from '../contract/place.ts'
 import type { DeployStep } from '../contract/target.ts'
-import { ask, type DeployTool } from '../targets/deploy-tool.ts'
+import type { DeployTool } from '../targets/deploy-tool.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
-import { isOnTerminal, prompt } from './_released-place.ts'
+import { isOnTerminal, prompt, stateOf } from './_released-place.ts'
 
 export interface Consent {
   /** `--yes`: do not ask. */
@@ -44,17 +44,6 @@ export function describePlace({ stage, kind, name, account, namedBy }: Place, is
   const by = namedBy === undefined ? 'named after the package' : `named by ${namedBy}`
   const what = isPreview ? 'a preview' : (stage ?? 'production')
   return printable(`deploys ${what}: the ${kind} ${name}${where}, ${by}`)
-}
-
-/** Undefined if the platform does not tell. */
-async function stateOf(
-  { lookUp }: Place,
-  tool: DeployTool,
-  withinMs: number,
-): Promise<'new' | 'exists' | undefined> {
-  if (lookUp === undefined) return undefined
-  const answer = await ask(lookUp.step, tool, { withinMs })
-  return answer.isHung ? undefined : lookUp.read(answer)
 }
 
 /** Throws `CliError` for a place that only its name makes this project's, unless nothing is there. */

@@ -35,11 +35,29 @@ export function notInstalled({ name, install }: Named): string {
   return `${name} is not installed: run ${install}`
 }
 
+/**
+ * Asks what is there. Undefined if the platform does not tell. Throws `CliError` for a stage at production's place, and if only the answer
+ * would tell that it is not.
+ */
+export async function stateOf(
+  place: Place,
+  tool: DeployTool,
+  withinMs?: number,
+): Promise<'new' | 'exists' | undefined> {
+  const { lookUp } = place
+  if (lookUp === undefined) return undefined
+  const answer = await ask(lookUp.step, tool, withinMs === undefined ? {} : { withinMs })
+  const state = answer.isHung ? undefined : lookUp.read(answer)
+  if (state !== undefined || lookUp.isDecisive !== true) return state
+  const said = answer.isHung ? 'it did not answer in time' : answer.output.trim().slice(0, 200)
+  throw new CliError(
+    `the platform's tool does not tell whether the ${showPlace(place)} is production's, so nothing was changed: ${printable(said) || 'it printed nothing'}`,
+  )
+}
+
 /** Throws `CliError` if nothing is there; what cannot be looked up is taken to be there. */
 export async function refuseMissing(place: Place, tool: DeployTool): Promise<void> {
-  if (place.lookUp === undefined) return
-  const answer = await ask(place.lookUp.step, tool)
-  if (!answer.isHung && place.lookUp.read(answer) === 'new')
+  if ((await stateOf(place, tool)) === 'new')
     throw new CliError(`there is no ${showPlace(place)}: deploy it first, or name another place`)
 }
 

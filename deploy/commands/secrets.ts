@@ -18,6 +18,7 @@ import {
   requirePlatform,
   runAll,
   showPlace,
+  stateOf,
 } from './_released-place.ts'
 
 const HELP = `mayfly secrets list [--json]                 their names, and when each was last written
@@ -99,6 +100,7 @@ async function work({ project, target, targetName }: ProjectTarget, asked: Asked
   refuseDoubtful(place)
   for (const name of sharedSecrets(project, [...values.keys()], stage)) terminal.warn(sharedWith(name, stage))
   const tool = await openTool(store.tool, project, { loginOptions: store.loginOptions })
+  if (place.lookUp?.isDecisive) await stateOf(place, tool)
   const hidden = [...values.values()]
   terminal.note(`secrets of the ${showPlace(place)}`)
   const linked = store.link === undefined ? 0 : await runAll([store.link], tool, hidden)

@@ -39,7 +39,9 @@ export interface Place {
   /** Asks the platform what is there, and changes nothing. */
   readonly lookUp?: {
     readonly step: DeployStep
-    /** Undefined if the answer does not tell. */
+    /** Undefined if the answer does not tell. Throws `CliError` if it tells that a stage is at production's place, or at another stage's. */
     read(answer: LookedUp): 'new' | 'exists' | undefined
+    /** Whether only its answer shows that a stage is not at production's place, so that nothing is changed without one. Default false. */
+    readonly isDecisive?: boolean
   }
 }

@@ -51,6 +51,12 @@ export function readJson(told: string): unknown {
   return undefined
 }
 
+/** The members of the JSON object in what a tool printed, which other lines may precede and follow. */
+export function readObject(told: string): { readonly [member: string]: unknown } {
+  const found = readJson(told.slice(told.indexOf('{'), told.lastIndexOf('}') + 1))
+  return typeof found === 'object' && found !== null ? (found as { [member: string]: unknown }) : {}
+}
+
 /** The secrets of a list of objects; undefined if one of them has no name. `changed` returns milliseconds or a date as text. */
 export function secretsIn(
   list: unknown,

@@ -102,9 +102,14 @@ const ERROR = /^[^\p{L}\d\n]{0,8}(?:\[error\]|(?:\w+)?error(?:\s\[?[\w-]+\]?)?:)
 /** Vercel's CLI looks for a newer version of itself in another process, which prints this where npm's registry cannot be reached. */
 const OF_UPDATE_CHECK = /Failed to get package info/
 
+/** Without colours and links. */
+export function plain(output: string): string {
+  return output.replaceAll(STEERING, '')
+}
+
 /** The first line that is an error. Undefined if there is none. */
 export function errorIn(output: string): string | undefined {
-  const lines = output.replaceAll(STEERING, '').split('\n')
+  const lines = plain(output).split('\n')
   return lines.map((line) => line.trim()).find((line) => ERROR.test(line) && !OF_UPDATE_CHECK.test(line))
 }
 

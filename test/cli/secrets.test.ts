@@ -135,6 +135,7 @@ async function run(
   target: string,
   args: readonly string[],
   answers?: Platform['answers'],
+  env: { readonly [name: string]: string } = {},
 ): Promise<Ran> {
   const platform = PLATFORMS[target]!
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
@@ -145,7 +146,8 @@ async function run(
     project.write(path, text)
   }
   const words = ['secrets', ...args.slice(0, 1), '--target', target, ...args.slice(1)]
-  return runWithStandIns(project, words, platform, answers ?? platform.answers)
+  const standIns = { ...platform, env: { ...platform.env, ...env } }
+  return runWithStandIns(project, words, standIns, answers ?? platform.answers)
 }
 
 const MARK = 'q7x1f7c2a9'
@@ -244,6 +246,25 @@ describe.each(Object.entries(PLATFORMS))('%s', (target, platform) => {
       expect(calls).toEqual([])
     }
   })
+
+  if (target === 'vercel')
+    it('a stage at the project of production, which the environment names by its id alone, is not touched', async () => {
+      await using project = new Project()
+      const stages = { staging: { vercel: 'till' } }
+      project.write('package.json', JSON.stringify({ name: 'shop', mayfly: { stages } }))
+
+      const { code, stderr, calls } = await run(
+        project,
+        target,
+        ['set', 'API_TOKEN', '--stage', 'staging'],
+        [['project inspect till', '    ID\t\tprj_y\n    Name\t\ttill']],
+        { VERCEL_ORG_ID: 'team_x', VERCEL_PROJECT_ID: 'prj_y' },
+      )
+
+      expect(code, stderr).toBe(1)
+      expect(stderr).toMatch(/staging would be production's prj_y: name another place/)
+      expect(calls.map(({ args }) => args[0])).toEqual(['project'])
+    })
 
   if (platform.list === undefined) return
   it('a list that cannot be read is not an empty one', async () => {

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Place } from '../../deploy/contract/place.ts'
-import { parseStage } from '../../deploy/project/stages.ts'
+import { PLACE_PLATFORMS, parseStage } from '../../deploy/project/stages.ts'
 import { findTarget, targets } from '../../deploy/targets/all.ts'
 import { Project } from './_dev-process.ts'
 
@@ -88,6 +88,53 @@ describe.each(platforms)('%s', (name) => {
     expect(() => placeOf(project, name, 'staging')).toThrow(/staging would be production's/)
   })
 
+  it('two stages at one place are refused, in any spelling, and whether the second is declared or not', async () => {
+    await using project = new Project()
+    vi.stubEnv('SUPABASE_PROJECT_ID', REF)
+    const place = target === 'supabase' ? OTHER_REF : 'shop-beta'
+    const stages = { staging: { [target]: place }, beta: { [target]: place.toUpperCase() } }
+    project.write('package.json', JSON.stringify({ mayfly: { stages } }))
+    for (const [stage, other] of [
+      ['staging', 'beta'],
+      ['beta', 'staging'],
+    ] as const)
+      expect(() => placeOf(project, name, stage)).toThrow(
+        new RegExp(`^${stage} would be the ${place} of ${other}: name another place`, 'i'),
+      )
+    if (target === 'supabase') return
+    project.write('package.json', staging(target, place))
+    expect(() => placeOf(project, name, 'beta')).toThrow(/^beta would be the shop-beta of staging/)
+    expect(placeOf(project, name, 'staging').name).toBe(place)
+  })
+
+  it('production at the place of a stage is refused, too', async () => {
+    await using project = new Project()
+    vi.stubEnv('SUPABASE_PROJECT_ID', REF)
+    project.write('package.json', staging(target, target === 'supabase' ? REF : 'Shop'))
+    expect(() => placeOf(project, name)).toThrow(
+      /^production would be the \S+ of staging: deploy with --stage staging/,
+    )
+  })
+
+  it.each([
+    [{ stagse: {} }, /"mayfly" in package.json has no "stagse": did you mean "stages"\? Its members are /],
+    [
+      { stages: { staging: { [`${target}s`]: 'x' } } },
+      new RegExp(
+        `"stages": { "staging": … } in package.json has no "${target}s": did you mean "${target}"\\? Its platforms are cloudflare, vercel, netlify, deno, supabase, lambda$`,
+      ),
+    ],
+    [{ stages: { beta: { [`${target}-edge`]: 'x' } } }, /in package.json has no "\S+-edge": did you mean/],
+    [{ stages: { Staging: { [target]: 'x' } } }, /in package.json: "Staging" is not the name of a stage/],
+    [{ stages: { production: {} } }, /in package.json: "production" is not the name of a stage: without/],
+  ])('%j is refused for every stage, with what is known', async (mayfly, expected) => {
+    await using project = new Project()
+    vi.stubEnv('SUPABASE_PROJECT_ID', REF)
+    project.write('package.json', JSON.stringify({ mayfly }))
+    for (const stage of [undefined, 'staging', 'other'])
+      expect(() => placeOf(project, name, stage), stage).toThrow(expected)
+  })
+
   it.each([
     [{ staging: 'x' }],
     ['staging'],
@@ -98,6 +145,52 @@ describe.each(platforms)('%s', (name) => {
     vi.stubEnv('SUPABASE_PROJECT_ID', REF)
     project.write('package.json', JSON.stringify({ mayfly: { stages } }))
     expect(() => placeOf(project, name, 'staging')).toThrow(/in package.json is not valid: write "mayfly"/)
+  })
+})
+
+it('package.json may name a place on each platform that has places', () => {
+  const named = platforms.map(([name]) => name.replace('-edge', ''))
+  expect(new Set<string>(PLACE_PLATFORMS)).toEqual(new Set(named))
+})
+
+describe('vercel: a stage at the project of production is refused, however the environment names it', () => {
+  const told = (id: string, name: string) => ({
+    code: 0,
+    output: `> Found Project me/${name}\n\n  General\n\n    \u001b[36mID\u001b[39m\t\t\t\t${id}\n    Name\t\t\t${name}\n`,
+  })
+  it.each([
+    ['its id, and the stage its name', 'prj_x', 'till'],
+    ['its name, and the stage its id', 'till', 'prj_x'],
+    ['its id, as the stage does', 'prj_x', 'prj_x'],
+  ])('%s', async (_what, production, place) => {
+    await using project = new Project()
+    vi.stubEnv('VERCEL_ORG_ID', 'team_x')
+    vi.stubEnv('VERCEL_PROJECT_ID', production)
+    project.write('package.json', staging('vercel', place))
+    const ask = () => placeOf(project, 'vercel', 'staging').lookUp!.read(told('prj_x', 'till'))
+    expect(ask).toThrow(/^staging would be production's (?:prj_x|till): name another place/)
+  })
+
+  it('and production at the project of a stage', async () => {
+    await using project = new Project()
+    vi.stubEnv('VERCEL_PROJECT_ID', 'prj_s')
+    project.write('package.json', staging('vercel', 'shop-staging'))
+    const { lookUp } = placeOf(project, 'vercel')
+    expect(() => lookUp!.read(told('prj_s', 'shop-staging'))).toThrow(
+      /^production would be the shop-staging of staging/,
+    )
+  })
+
+  it('another project is not, and without an answer nothing is changed', async () => {
+    await using project = new Project()
+    vi.stubEnv('VERCEL_ORG_ID', 'team_x')
+    vi.stubEnv('VERCEL_PROJECT_ID', 'prj_x')
+    project.write('package.json', staging('vercel', 'shop-staging'))
+    const { lookUp } = placeOf(project, 'vercel', 'staging')
+    expect(lookUp!.read(told('prj_s', 'shop-staging'))).toBe('exists')
+    expect(lookUp!.isDecisive).toBe(true)
+    vi.stubEnv('VERCEL_PROJECT_ID', '')
+    expect(placeOf(project, 'vercel', 'staging').lookUp!.isDecisive).toBe(false)
   })
 })
 
@@ -277,6 +370,11 @@ describe('cloudflare: an environment of wrangler’s configuration', () => {
   it.each([
     ['is missing', '', /wrangler.toml has no environment staging: add \[env.staging\]/],
     ['has the name of production', '[env.staging]\nname = "till"\n', /staging would be production's till/],
+    [
+      'has the name of another environment',
+      '[env.beta]\nname = "till-staging"\n[env.staging]\n',
+      /staging would be the Worker till-staging of \[env.beta\]: give one of them another name in wrangler.toml/,
+    ],
     [
       'would inherit the route of production',
       'routes = [{ pattern = "mcp.shop.example", custom_domain = true }]\n[env.staging]\n',

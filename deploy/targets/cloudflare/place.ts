@@ -7,7 +7,7 @@ import { textOf } from '../../../src/definition/error-text.ts'
 import type { Place, PlaceOptions } from '../../contract/place.ts'
 import type { LookedUp } from '../../contract/step.ts'
 import type { Project } from '../../contract/target.ts'
-import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
+import { declaration, declaredPlace, refuseShared } from '../../project/stages.ts'
 import { CliError, printable } from '../../terminal/cli-error.ts'
 import { optionValue, refusePlaceOptions } from '../tool-options.ts'
 import { findWranglerConfig } from './config.ts'
@@ -24,9 +24,12 @@ interface Settings {
 export function cloudflarePlace(project: Project, { stage, extra = [] }: PlaceOptions): Place {
   refusePlaceOptions(stage, extra, PLACE_OPTIONS)
   const path = findWranglerConfig(project.cwd)
+  const settings = path === undefined ? {} : readSettings(path)
+  const own = text(settings.name) ?? project.name
   const declared = stage === undefined ? undefined : declaredPlace(project, stage, 'cloudflare')
   const place = path === undefined ? unconfigured(project, stage, extra, declared) : configured(path)
   const { name } = place
+  refuseShared([name], { project, target: 'cloudflare', stage, production: [own] })
   const config = path === undefined ? [] : ['--config', path]
   return {
     stage,
@@ -45,8 +48,6 @@ export function cloudflarePlace(project: Project, { stage, extra = [] }: PlaceOp
   }
 
   function configured(file: string): Pick<Place, 'name' | 'namedBy' | 'options'> & Partial<Place> {
-    const settings = readSettings(file)
-    const own = text(settings.name) ?? project.name
     const account = text(settings.account_id) ?? (process.env.CLOUDFLARE_ACCOUNT_ID || undefined)
     const env = stage ?? environmentIn(extra) ?? process.env.CLOUDFLARE_ENV ?? ''
     if (env === '') {
@@ -63,11 +64,11 @@ export function cloudflarePlace(project: Project, { stage, extra = [] }: PlaceOp
       if (stage !== undefined) throw missing(file, stage)
       return { name: `${own}-${env}`, account, namedBy: '--env', options: [] }
     }
-    const { name: ofEnv, account_id } = section as Settings
-    const found = text(ofEnv) ?? `${own}-${env}`
+    const { account_id } = section as Settings
+    const found = workerOf(own, env, section)
     const place = { name: found, account: text(account_id) ?? account, namedBy: basename(file) }
     if (stage === undefined) return { ...place, options: [] }
-    refuseProduction(stage, found, own)
+    refuseSameWorker(file, stage, own, settings.env as Settings)
     if (declared !== undefined && declared !== found)
       throw new CliError(
         `${basename(file)} names the Worker of ${stage} ${printable(found)}, and package.json ${declared}: remove "cloudflare" from package.json`,
@@ -94,7 +95,6 @@ function unconfigured(
     return { name, namedBy, options: [], claim: `write a wrangler.toml with name = "${name}"` }
   }
   const name = declared ?? `${project.name}-${stage}`
-  refuseProduction(stage, name, project.name)
   return {
     name,
     namedBy: declared && 'package.json',
@@ -113,6 +113,23 @@ function missing(file: string, stage: string): CliError {
   const lines = extname(file) === '.toml' ? `[env.${stage}]` : `"env": { "${stage}": {} }`
   return new CliError(
     `${basename(file)} has no environment ${stage}: add ${lines} with the bindings of that stage, which wrangler does not take over from production`,
+  )
+}
+
+/** The name of an environment's Worker. */
+function workerOf(own: string, env: string, section: unknown): string {
+  return text((section as Settings | null)?.name) ?? `${own}-${env}`
+}
+
+/** Throws `CliError` if another environment is the same Worker. */
+function refuseSameWorker(file: string, stage: string, own: string, sections: Settings): void {
+  const found = workerOf(own, stage, sections[stage])
+  const other = Object.keys(sections).find(
+    (env) => env !== stage && workerOf(own, env, sections[env]).toLowerCase() === found.toLowerCase(),
+  )
+  if (other === undefined) return
+  throw new CliError(
+    `${stage} would be the Worker ${printable(found)} of [env.${printable(other)}]: give one of them another name in ${basename(file)}`,
   )
 }
 

@@ -1,7 +1,7 @@
 /** Which app of Deno Deploy a deployment changes. A stage is an app of its own, with its own variables and schedule. */
 import type { Place, PlaceOptions } from '../../contract/place.ts'
 import type { Project } from '../../contract/target.ts'
-import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
+import { declaration, declaredPlace, refuseShared } from '../../project/stages.ts'
 import { optionValue, refusePlaceOptions } from '../tool-options.ts'
 
 /** What `deno deploy create` and `switch` write into deno.json. */
@@ -27,7 +27,7 @@ export function denoPlace(
   const own = given ?? (DENO_DEPLOY_APP || configured.app)
   const declared = stage === undefined ? undefined : declaredPlace(project, stage, 'deno')
   const name = stage === undefined ? (own ?? project.name) : (declared ?? `${own ?? project.name}-${stage}`)
-  if (stage !== undefined) refuseProduction(stage, name, own ?? project.name)
+  refuseShared([name], { project, target: 'deno', stage, production: [own ?? project.name] })
   const productionBy =
     own && (given !== undefined ? '--app' : DENO_DEPLOY_APP ? 'DENO_DEPLOY_APP' : 'deno.json')
   return {

@@ -2,7 +2,7 @@
 import type { Place, PlaceOptions } from '../../contract/place.ts'
 import type { LookedUp } from '../../contract/step.ts'
 import type { Project } from '../../contract/target.ts'
-import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
+import { declaration, declaredPlace, refuseShared } from '../../project/stages.ts'
 import { UsageError } from '../../terminal/cli-error.ts'
 import { optionValue, pickOptions, refusePlaceOptions } from '../tool-options.ts'
 import { MAX_STACK_NAME } from './github-role.ts'
@@ -25,7 +25,7 @@ export function lambdaPlace(project: Project, { stage, extra = [] }: PlaceOption
     throw new UsageError(
       `the stack's name, ${name}, has ${name.length} characters: AWS allows ${MAX_STACK_NAME}, since names of functions begin with it; ${stage === undefined ? 'pass -- --stack-name <name>' : `write ${declaration(stage, 'lambda', '<name>')}`}`,
     )
-  if (stage !== undefined) refuseProduction(stage, name, project.name)
+  refuseShared([name], { project, target: 'lambda', stage, production: [project.name] })
   if (BESIDE.test(name))
     throw new UsageError(
       `the stack ${name} has the name of what belongs to the server ${name.replace(BESIDE, '')} (its secrets, or its role for GitHub): ${stage === undefined ? 'pass -- --stack-name <name>' : `write ${declaration(stage, 'lambda', '<name>')}`}`,

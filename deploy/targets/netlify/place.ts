@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Place, PlaceOptions } from '../../contract/place.ts'
-import { readJson } from '../../contract/secret-store.ts'
+import { readObject } from '../../contract/secret-store.ts'
 import type { LookedUp } from '../../contract/step.ts'
 import type { Project } from '../../contract/target.ts'
 import { isOwnFolder } from '../../project/owner.ts'
-import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
+import { declaration, declaredPlace, refuseShared } from '../../project/stages.ts'
 import { CliError, printable } from '../../terminal/cli-error.ts'
 import { optionValue, pickOptions, refusePlaceOptions } from '../tool-options.ts'
 
@@ -30,7 +30,9 @@ export function netlifyPlace(project: Project, { stage, extra = [] }: PlaceOptio
   // GitHub passes an unset variable as an empty one, which the CLI ignores too.
   const ofEnv = process.env.NETLIFY_SITE_ID || undefined
   const own = given ?? ofEnv ?? linkedSite(project.cwd)
+  const production = [own, project.name]
   if (stage === undefined) {
+    refuseOthers([own ?? project.name])
     const source =
       given !== undefined ? '--site' : ofEnv !== undefined ? 'NETLIFY_SITE_ID' : '.netlify/state.json'
     return placeOf({
@@ -42,7 +44,7 @@ export function netlifyPlace(project: Project, { stage, extra = [] }: PlaceOptio
   }
   const declared = declaredPlace(project, stage, 'netlify')
   const name = declared ?? `${project.name}-${stage}`
-  refuseOwn(stage, name)
+  refuseOthers([name])
   return placeOf({
     name,
     namedBy: declared && 'package.json',
@@ -50,8 +52,8 @@ export function netlifyPlace(project: Project, { stage, extra = [] }: PlaceOptio
     options: ['--site', name],
   })
 
-  function refuseOwn(ofStage: string, site: string): void {
-    for (const production of [own, project.name]) refuseProduction(ofStage, site, production, siteHost)
+  function refuseOthers(names: readonly string[]): void {
+    refuseShared(names, { project, target: 'netlify', stage, production, canonical: siteHost })
   }
 
   function placeOf(place: Pick<Place, 'name' | 'namedBy' | 'claim' | 'options'>): Place {
@@ -75,9 +77,10 @@ export function netlifyPlace(project: Project, { stage, extra = [] }: PlaceOptio
           cwd: project.cwd,
         },
         read: (answer) => {
-          if (stage !== undefined) for (const name of namesIn(answer)) refuseOwn(stage, name)
+          refuseOthers(namesIn(answer))
           return readSite(answer)
         },
+        isDecisive: stage !== undefined && own !== undefined && ![own, place.name].every(isNetlifyHost),
       },
     }
   }
@@ -90,6 +93,11 @@ function siteHost(site: string): string {
     .replace(/\.$/, '')
   const own = /^(?:.*--)?([^.]+)\.netlify\.(?:app|com)$/.exec(host)?.[1]
   return own === undefined ? host : `${own}.netlify.app`
+}
+
+/** Whether two of them are one site only if they are the same. */
+function isNetlifyHost(site: string): boolean {
+  return /\.netlify\.app$/.test(siteHost(site))
 }
 
 /** As Netlify's API takes it. */
@@ -115,9 +123,7 @@ function linkedSite(cwd: string, start: string = cwd): string | undefined {
 
 /** What else the site is called: its id and its own domains do not look like its name. */
 function namesIn({ output }: LookedUp): string[] {
-  const { id, name, custom_domain, domain_aliases } = (readJson(
-    output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1),
-  ) ?? {}) as { [member: string]: unknown }
+  const { id, name, custom_domain, domain_aliases } = readObject(output)
   return [id, name, custom_domain, domain_aliases].flat().filter((one) => typeof one === 'string')
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Place, PlaceOptions } from '../../contract/place.ts'
 import type { LookedUp } from '../../contract/step.ts'
 import type { Project } from '../../contract/target.ts'
-import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
+import { declaration, declaredPlace, refuseShared } from '../../project/stages.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { optionValue, pickOptions, refusePlaceOptions } from '../tool-options.ts'
 
@@ -20,8 +20,10 @@ export const GLOBAL_OPTIONS = ['--profile', '--dns-resolver', '--debug', '--expe
 export function supabasePlace(project: Project, { stage, extra = [] }: PlaceOptions): Place {
   refusePlaceOptions(stage, extra, PROJECT_OPTIONS)
   const production = productionRef(project, extra)
+  const neighbours = { project, target: 'supabase', stage, production: [production.ref] } as const
   if (stage === undefined) {
     const { ref, source } = production
+    if (ref !== undefined) refuseShared([ref], neighbours)
     return placeOf(ref, ref && source, 'run npx supabase link, or set SUPABASE_PROJECT_ID')
   }
   const declared = declaredPlace(project, stage, 'supabase')
@@ -29,7 +31,7 @@ export function supabasePlace(project: Project, { stage, extra = [] }: PlaceOpti
     throw new CliError(
       `no Supabase project is named for ${stage}: create a project or a persistent branch, and write ${declaration(stage, 'supabase', '<its reference>')}`,
     )
-  refuseProduction(stage, declared, production.ref)
+  refuseShared([declared], neighbours)
   return placeOf(declared, 'package.json', 'write its reference into package.json')
 
   function placeOf(ref: string | undefined, namedBy: string | undefined, claim: string): Place {

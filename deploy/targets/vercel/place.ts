@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import type { Place, PlaceOptions } from '../../contract/place.ts'
 import type { LookedUp } from '../../contract/step.ts'
 import type { Project } from '../../contract/target.ts'
-import { declaration, declaredPlace, refuseProduction } from '../../project/stages.ts'
+import { declaration, declaredPlace, refuseShared } from '../../project/stages.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { optionValue, pickOptions, refusePlaceOptions } from '../tool-options.ts'
+import { plain } from '../tool-output.ts'
 
 /** Options that every command of the CLI accepts: https://vercel.com/docs/cli/global-options */
 export const GLOBAL_OPTIONS = [
@@ -33,6 +34,8 @@ export function vercelPlace(project: Project, { stage, extra = [] }: PlaceOption
   // GitHub passes an unset variable as an empty one.
   const { VERCEL_ORG_ID, VERCEL_PROJECT_ID } = process.env
   const account = optionValue(extra, SCOPE_OPTIONS) ?? (VERCEL_ORG_ID || link.orgId)
+  const production = [link.projectName ?? project.name, link.projectId, VERCEL_PROJECT_ID]
+  const neighbours = { project, target: 'vercel', stage, production } as const
   if (stage === undefined) {
     const given = optionValue(extra, PROJECT_OPTIONS)
     const id = given ?? (VERCEL_PROJECT_ID || link.projectId)
@@ -46,8 +49,6 @@ export function vercelPlace(project: Project, { stage, extra = [] }: PlaceOption
   }
   const declared = declaredPlace(project, stage, 'vercel')
   const name = declared ?? `${link.projectName ?? project.name}-${stage}`
-  for (const production of [link.projectName ?? project.name, link.projectId, VERCEL_PROJECT_ID])
-    refuseProduction(stage, name, production)
   return placeOf({
     name,
     namedBy: declared && 'package.json',
@@ -60,6 +61,7 @@ export function vercelPlace(project: Project, { stage, extra = [] }: PlaceOption
     place: Pick<Place, 'name' | 'namedBy' | 'claim'> & { env: Record<string, string> },
   ): Place {
     const { name: found, env } = place
+    refuseShared([found], neighbours)
     const common = scopedOptions(extra, account)
     return {
       stage,
@@ -83,9 +85,16 @@ export function vercelPlace(project: Project, { stage, extra = [] }: PlaceOption
         },
         // Without a team, the CLI looks in another place than the one that it links to.
         read: (answer) => {
-          const state = readInspection(answer)
+          const { id, name } = inspected(answer)
+          refuseShared(
+            [id, name].filter((one) => one !== undefined),
+            neighbours,
+          )
+          const state = id === undefined ? missingIn(answer) : 'exists'
           return state === 'new' && account === undefined ? undefined : state
         },
+        // The id alone does not tell the name.
+        isDecisive: stage !== undefined && Boolean(VERCEL_PROJECT_ID) && VERCEL_PROJECT_ID !== link.projectId,
       },
     }
   }
@@ -108,7 +117,14 @@ function linkOf(cwd: string): Link {
   }
 }
 
-function readInspection({ code, output }: LookedUp): 'new' | 'exists' | undefined {
-  if (code === 0) return /\bprj_\w+/.test(output) ? 'exists' : undefined
-  return /There is no project|Project not found|not_found/i.test(output) ? 'new' : undefined
+/** What `vercel project inspect` tells of a project. */
+export function inspected({ code, output }: LookedUp): { readonly id?: string; readonly name?: string } {
+  if (code !== 0) return {}
+  const [, id] = /^\s*ID\s+(prj_\S+)/m.exec(plain(output)) ?? []
+  const [, name] = /^\s*Name\s+(\S+)/m.exec(plain(output)) ?? []
+  return { ...(id !== undefined && { id }), ...(name !== undefined && { name }) }
+}
+
+function missingIn({ code, output }: LookedUp): 'new' | undefined {
+  return code !== 0 && /There is no project|Project not found|not_found/i.test(output) ? 'new' : undefined
 }
