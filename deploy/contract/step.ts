@@ -15,8 +15,12 @@ export interface DeployStep {
     /** `found` is undefined if the look-up failed. */
     make(found: string | undefined): string
   }
-  /** Asked before the step runs, and not shown. `refuse` throws `CliError` if the answer says that the step would change what is not its own. */
-  readonly guard?: { readonly lookUp: DeployStep; refuse(answer: LookedUp): void }
+  /** Asked before the step runs, and not shown. `refuse` throws `CliError` unless the answers say that the step changes only what is its own. */
+  readonly guard?: {
+    readonly lookUps: readonly DeployStep[]
+    /** One answer for each of `lookUps`; one that took too long has failed. */
+    refuse(answers: readonly LookedUp[]): void
+  }
   /**
    * For a tool that reads secrets only from a file. Only its owner can read the file, and it is removed afterwards; `SECRET_FILE` in
    * `args`.

@@ -154,7 +154,11 @@ export interface Ran {
  */
 export async function runStep(given: DeployStep, tool: DeployTool, options: RunOptions = {}): Promise<Ran> {
   const { stdinFrom, guard, ...step } = process.platform === 'win32' ? withoutDevStdin(given) : given
-  if (guard !== undefined) guard.refuse(await ask(guard.lookUp, tool))
+  if (guard !== undefined) {
+    const answers: LookedUp[] = []
+    for (const asked of guard.lookUps) answers.push(await ask(asked, tool))
+    guard.refuse(answers)
+  }
   if (stdinFrom !== undefined) {
     const stdin = stdinFrom.make(await lookUp(stdinFrom.lookUp, tool, options.hidden))
     return runStep({ ...step, stdin }, tool, options)

@@ -22,13 +22,24 @@ interface Platform extends StandIns {
   /** The calls that go back to the deployment `dpl_1` of production. */
   readonly goesBack?: readonly string[]
   readonly needsTo?: true
+  /** What tells whose the deployment `dpl_1` is: the place's, another's, and nothing. */
+  readonly given?: { readonly own: Answer; readonly other: Answer; readonly unclear: readonly Answer[] }
 }
 
 const vercel: Platform = {
   tools: { 'node_modules/vercel/cli.cjs': 'vercel' },
   token: 'VERCEL_TOKEN',
   env: { VERCEL_ORG_ID: 'team_x', VERCEL_PROJECT_ID: 'prj_x' },
-  exists: ['project inspect', 'ID prj_abc'],
+  exists: ['project inspect', '    ID\t\t\t\tprj_abc'],
+  given: {
+    own: ['api /v13/deployments/dpl_1', '{ "id": "dpl_1", "projectId": "prj_abc" }'],
+    other: ['api /v13/deployments/dpl_1', '{ "id": "dpl_1", "projectId": "prj_other" }'],
+    unclear: [
+      ['api /v13/deployments/dpl_1', '{ "id": "dpl_1" }'],
+      ['api /v13/deployments/dpl_1', 'Error: Not found', 1],
+      ['api /v13/deployments/dpl_1', '{ "projectId": "prj_abc" }', 1],
+    ],
+  },
   missing: ['project inspect', 'Error: There is no project for "x"', 1],
   place: 'shop-staging',
   confirm: 'shop-staging',
@@ -42,6 +53,14 @@ const netlify: Platform = {
   token: 'NETLIFY_AUTH_TOKEN',
   env: { NETLIFY_SITE_ID: 'shop.example' },
   exists: ['api getSite', '{ "id": "site", "account_slug": "me" }'],
+  given: {
+    own: ['api getDeploy --data {"deploy_id":"dpl_1"}', '{ "id": "dpl_1", "site_id": "site" }'],
+    other: ['api getDeploy --data {"deploy_id":"dpl_1"}', '{ "id": "dpl_1", "site_id": "other" }'],
+    unclear: [
+      ['api getDeploy', '{ "id": "dpl_1" }'],
+      ['api getDeploy', 'Error: Not Found', 1],
+    ],
+  },
   missing: ['api getSite', 'Error: Not Found: 404', 1],
   place: 'shop-staging',
   confirm: 'shop-staging',
@@ -106,7 +125,8 @@ async function run(
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
   const stages = { staging: { [target.replace('-edge', '')]: platform.place } }
   project.write('package.json', JSON.stringify({ name: 'shop', ...(isNamed && { mayfly: { stages } }) }))
-  const told = [...(hasStore ? storeOf(platform) : []), ...(answers ?? [platform.exists])]
+  const usual = [platform.exists, ...(platform.given === undefined ? [] : [platform.given.own])]
+  const told = [...(hasStore ? storeOf(platform) : []), ...(answers ?? usual)]
   return runWithStandIns(project, [...args, '--target', target], platform, told)
 }
 
@@ -114,7 +134,9 @@ const storeOf = ({ store }: Platform): Answer[] => (store === undefined ? [] : [
 
 /** What was asked of the tool beside looking. */
 function changes({ calls }: Ran, [look]: Answer): string[] {
-  return calls.map(({ args }) => args.join(' ')).filter((line) => !line.includes(look))
+  return calls
+    .map(({ args }) => args.join(' '))
+    .filter((line) => !line.includes(look) && !/^api (?:getDeploy|\/v13)/.test(line))
 }
 
 function expectCalls(lines: readonly string[], expected: readonly string[]): void {
@@ -240,6 +262,26 @@ describe.each(Object.entries(PLATFORMS))('%s', (target, platform) => {
     expect(option.stderr).toMatch(/is not a deployment/)
   })
 
+  it.runIf(platform.given !== undefined)(
+    'rollback --to a deployment of another place, or of one that is not told, changes nothing',
+    async () => {
+      const { other, unclear } = platform.given!
+      for (const [given, expected] of [
+        [other, /nothing was changed: dpl_1 is a deployment of (?:prj_)?other, and the \w+ \S+ \(\w+\) is /],
+        ...unclear.map((one) => [one, /does not tell whether dpl_1 is a deployment of the \w+ \S+/] as const),
+      ] as const)
+        for (const stage of [[], ['--stage', 'staging']]) {
+          await using project = new Project()
+          const args = ['rollback', '--to', 'dpl_1', '--yes', ...stage]
+          const ran = await run(project, target, args, { answers: [platform.exists, given] })
+          expect(ran.code, ran.stderr).toBe(1)
+          expect(ran.stdout).toBe('')
+          expect(ran.stderr).toMatch(expected)
+          expect(changes(ran, platform.exists).join('\n')).not.toMatch(/rollback|restoreSiteDeploy/)
+        }
+    },
+  )
+
   it('rollback without --to', async () => {
     await using project = new Project()
 
@@ -302,3 +344,45 @@ it.each([
     expect(changes(ran, exists)).toEqual([])
   },
 )
+
+describe('vercel: the environment names production by its id alone', () => {
+  it.each([
+    ['destroy', ['destroy', '--stage', 'staging', '--confirm', 'shop-staging']],
+    ['rollback', ['rollback', '--stage', 'staging', '--to', 'dpl_1', '--yes']],
+  ])('%s of a stage that is this project changes nothing', async (_what, args) => {
+    const cases = [
+      [
+        ['project inspect', '    ID\t\tprj_x\n    Name\t\tshop-staging'],
+        /staging would be production's prj_x/,
+      ],
+      [
+        ['project inspect', 'Error: Rate limited', 1],
+        /does not tell whether the project shop-staging .* is production's, so nothing was changed: Error: Rate limited/,
+      ],
+    ] as const
+    for (const [inspection, expected] of cases) {
+      await using project = new Project()
+      const ran = await run(project, 'vercel', args, { answers: [inspection] })
+      expect(ran.code, ran.stderr).toBe(1)
+      expect(ran.stderr).toMatch(expected)
+      expect(changes(ran, inspection)).toEqual([])
+    }
+  })
+})
+
+it('vercel: rollback asks for the host of a URL, in the team of the project', async () => {
+  await using project = new Project()
+  const args = ['rollback', '--to', 'https://shop-1-me.vercel.app/mcp', '--yes']
+
+  const ran = await run(project, 'vercel', args, {
+    answers: [
+      vercel.exists,
+      ['api /v13/deployments/shop-1-me.vercel.app --scope team_x', '{ "projectId": "prj_abc" }'],
+    ],
+  })
+
+  expect(ran.code, ran.stderr).toBe(0)
+  expect(changes(ran, vercel.exists).at(-1)).toBe(
+    'rollback https://shop-1-me.vercel.app/mcp --yes --scope team_x',
+  )
+})

@@ -245,3 +245,66 @@ it('the Vercel CLI removes the project of the stage, and not that of production'
   const removed = api.received.filter(({ method }) => method === 'DELETE').map(({ path }) => path)
   expect(removed).toEqual([expect.stringMatching(/\/projects\/prj_s\b/)])
 }, 90_000)
+
+describe('rollback', () => {
+  const shop = { id: 'dpl_p', url: 'shop-1-me.vercel.app', projectId: 'prj_x' }
+  const beside = { id: 'dpl_s', url: 'shop-staging-1-me.vercel.app', projectId: 'prj_shop-staging' }
+
+  /** The CLI's deployments, by id and by host, and the requests that change a project. */
+  async function goBack(args: readonly string[]) {
+    using project = createProject({ vercel: installed('vercel', 'tools') })
+    project.write(
+      '.vercel/project.json',
+      '{ "orgId": "team_x", "projectId": "prj_x", "projectName": "shop" }',
+    )
+    const stages = { staging: { vercel: 'shop-staging' } }
+    project.write('package.json', JSON.stringify({ name: 'shop', type: 'module', mayfly: { stages } }))
+    const answer = createVercelAnswer(['shop-staging'])
+    await using api = await startDouble((request) => {
+      const [, wanted] = /^\/v13\/deployments\/([^/?]+)/.exec(request.path) ?? []
+      const found = [shop, beside].find(({ id, url }) => id === wanted || url === wanted)
+      if (found !== undefined) return { json: { ...found, team: { id: 'team_x' }, readyState: 'READY' } }
+      if (/\/rollback\//.test(request.path)) return { json: {} }
+      // The name of prj_x.
+      if (/^\/v9\/projects\/shop(?:\?|$)/.test(request.path))
+        return { json: { id: 'prj_x', name: 'shop', accountId: 'team_x', link: null } }
+      return answer(request)
+    })
+    const { code, output } = await project.run(
+      ['rollback', ...args, '--yes', '--target', 'vercel', '--', '--token', 'token', '--api', api.url],
+      { VERCEL_TOKEN: 'token', VERCEL_TELEMETRY_DISABLED: '1' },
+    )
+    const changed = api.received.filter(({ method }) => method !== 'GET').map(({ path }) => path)
+    return { code, output, changed }
+  }
+
+  it.each([
+    [['--stage', 'staging', '--to', `https://${shop.url}`], 'prj_x', 'prj_shop-staging'],
+    [['--stage', 'staging', '--to', shop.id], 'prj_x', 'prj_shop-staging'],
+    [['--to', beside.url], 'prj_shop-staging', 'prj_x'],
+  ])(
+    'a deployment of another project is refused before anything changes: %j',
+    async (args, of, own) => {
+      const { code, output, changed } = await goBack(args)
+      expect(code, output).toBe(1)
+      expect(output).toMatch(
+        new RegExp(`nothing was changed: \\S+ is a deployment of ${of}, and .* is ${own};`),
+      )
+      expect(changed).toEqual([])
+    },
+    90_000,
+  )
+
+  it.each([
+    [['--to', `https://${shop.url}`], 'prj_x/rollback/dpl_p'],
+    [['--stage', 'staging', '--to', beside.url], 'prj_shop-staging/rollback/dpl_s'],
+  ])(
+    'its own is served again: %j',
+    async (args, path) => {
+      const { code, output, changed } = await goBack(args)
+      expect(code, output).toBe(0)
+      expect(changed).toEqual([expect.stringContaining(path)])
+    },
+    90_000,
+  )
+})

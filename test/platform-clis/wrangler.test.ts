@@ -187,3 +187,36 @@ it('--stage: the environment’s own Worker gets the code, the secret and MAYFLY
     text: 'of-staging-0123456789abcdef0123456789',
   })
 })
+
+it('rollback to a version of another Worker changes nothing: wrangler looks for it in the Worker of the stage', async () => {
+  using project = createProject({ wrangler: installed('wrangler', 'tools') })
+  project.write(
+    'wrangler.toml',
+    'name = "shop"\nmain = "server.ts"\ncompatibility_date = "2026-10-01"\n[env.staging]\n',
+  )
+  const own = createCloudflareAnswer(['shop', 'shop-staging'])
+  const version = (id: string) => ({ id, number: 1, metadata: { created_on: '2026-11-01' }, resources: {} })
+  await using api = await startDouble((request) => {
+    const [, script, id] = /\/scripts\/([\w-]+)\/versions\/([\w-]+)/.exec(request.path) ?? []
+    if (id === undefined) return own(request)
+    // `s1` is a version of the stage, and `p1` one of production.
+    if (id === 'v' || id.startsWith(script === 'shop' ? 'p' : 's'))
+      return { json: { success: true, errors: [], messages: [], result: version(id) } }
+    const errors = [{ code: 10007, message: 'This version does not exist on your account.' }]
+    return { status: 404, json: { success: false, errors, messages: [], result: null } }
+  })
+  const env = { ...ACCOUNT, CLOUDFLARE_API_BASE_URL: `${api.url}/client/v4` }
+  const goBack = (to: string) =>
+    project.run(['rollback', '--stage', 'staging', '--to', to, '--yes', '--target', 'cloudflare'], env)
+  const changes = () => api.received.filter(({ method }) => method !== 'GET')
+
+  const refused = await goBack('p1')
+  expect(refused.code, refused.output).toBe(1)
+  expect(changes()).toEqual([])
+
+  const { code, output } = await goBack('s1')
+  expect(code, output).toBe(0)
+  expect(changes().map(({ path }) => path)).toEqual([
+    expect.stringContaining('/scripts/shop-staging/deployments'),
+  ])
+})

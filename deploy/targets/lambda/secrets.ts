@@ -28,15 +28,18 @@ export function storeGuard(
 ): NonNullable<DeployStep['guard']> {
   const query = "Stacks[0].[StackStatus,length(not_null(Parameters,`[]`)[?ParameterKey=='StoreName'])]"
   return {
-    lookUp: {
-      title: `look for the stack ${stack}`,
-      args: [
-        ...['cloudformation', 'describe-stacks', '--stack-name', stack],
-        ...['--query', query, '--output', 'json', ...common],
-      ],
-      cwd,
-    },
-    refuse: ({ code, output }: LookedUp) => {
+    lookUps: [
+      {
+        title: `look for the stack ${stack}`,
+        args: [
+          ...['cloudformation', 'describe-stacks', '--stack-name', stack],
+          ...['--query', query, '--output', 'json', ...common],
+        ],
+        cwd,
+      },
+    ],
+    refuse: ([answer]) => {
+      const { code, output } = answer as LookedUp
       if (code !== 0 && /does not exist/.test(output)) return
       const [status, stores] = code === 0 ? ((readJson(output) ?? []) as unknown[]) : []
       // A stack that was created by a failed change set only has no parameters yet.

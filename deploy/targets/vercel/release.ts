@@ -1,10 +1,12 @@
 /** Going back, and removing a stage, by Vercel's CLI. */
 import type { Release, ReleaseOptions, Removal, RollbackOptions } from '../../contract/release.ts'
-import type { Project } from '../../contract/target.ts'
+import { readObject } from '../../contract/secret-store.ts'
+import type { DeployStep, Project } from '../../contract/target.ts'
 import { CliError } from '../../terminal/cli-error.ts'
+import { type GivenDeployment, refuseOfOther } from '../given-deployment.ts'
 import { pickOptions } from '../tool-options.ts'
 import { linkFolder } from './linked.ts'
-import { GLOBAL_OPTIONS, scopedOptions, vercelPlace } from './place.ts'
+import { GLOBAL_OPTIONS, inspected, scopedOptions, vercelPlace } from './place.ts'
 
 /** https://vercel.com/docs/cli/rollback */
 export function vercelRollback(project: Project, { stage, extra, folder, to }: RollbackOptions): Release {
@@ -15,8 +17,30 @@ export function vercelRollback(project: Project, { stage, extra, folder, to }: R
     )
   const common = pickOptions(extra, GLOBAL_OPTIONS)
   const { step, link } = linkFolder(project, place, folder)
-  const back = { ...step, title: `go back to ${to}`, args: ['rollback', to, '--yes', ...common] }
+  const given: GivenDeployment = { to, place, see: `npx vercel ls ${place.name} --prod` }
+  const scoped = scopedOptions(extra, place.account)
+  const guard: DeployStep['guard'] = {
+    lookUps: [
+      ...(place.lookUp === undefined ? [] : [place.lookUp.step]),
+      // `vercel inspect` does not tell the project. An older CLI without `api` takes it for a folder, which is not in an empty one.
+      {
+        ...step,
+        title: `look for ${to}`,
+        args: ['api', `/v13/deployments/${encodeURIComponent(hostOf(to))}`, ...scoped],
+      },
+    ],
+    refuse: ([ofPlace, ofDeployment]) => {
+      const { projectId } = readObject(ofDeployment?.code === 0 ? ofDeployment.output : '')
+      refuseOfOther(given, { own: ofPlace && inspected(ofPlace).id, of: projectId })
+    },
+  }
+  const back = { ...step, title: `go back to ${to}`, args: ['rollback', to, '--yes', ...scoped], guard }
   return { loginOptions: common, steps: [...(link === undefined ? [] : [link]), back] }
+}
+
+/** The id or the host, as the CLI reads it: it takes the project from the deployment, and not from the link. */
+function hostOf(to: string): string {
+  return to.includes('.') ? to.replace(/^(?:.*?\/\/)?([^/]+).*/, '$1') : to
 }
 
 /** https://vercel.com/docs/cli/remove */
