@@ -136,5 +136,9 @@ export function requireDefaultExport(metafile: Metafile, entry: string): void {
 }
 
 function place(location: Message['location']): string {
-  return location ? `${displayPath(location.file)}:${location.line}:${location.column + 1}: ` : ''
+  if (!location) return ''
+  const { file, line, column, lineText } = location
+  // esbuild counts bytes, editors characters.
+  const before = Buffer.from(lineText).subarray(0, column).toString()
+  return `${displayPath(file)}:${line}:${before.length + 1}: `
 }

@@ -1,7 +1,9 @@
 /** Watches a server's files: the entry and its imports. */
 
 import { spawnSync } from 'node:child_process'
-import type { Plugin } from 'esbuild'
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Metafile, Plugin } from 'esbuild'
 import { isA } from '../../src/definition/error-text.ts'
 import { afterDeath } from '../run/ending.ts'
 import { CliError } from '../terminal/cli-error.ts'
@@ -16,9 +18,17 @@ export interface WatchOptions {
 }
 
 export interface EntryWatch {
-  /** As if a file had changed. */
+  /** As if a file had changed, none of the server's own. */
   changed(): void
   dispose(): Promise<void>
+}
+
+/** What `onChange` is called for. */
+export interface Change {
+  /** Paths of the files that are not as they were in the last call, relative to `cwd`. Empty for a change of variables. */
+  readonly files: readonly string[]
+  /** When it was noticed, by `performance.now()`. */
+  readonly noticedAt: number
 }
 
 /**
@@ -28,7 +38,7 @@ export interface EntryWatch {
 export async function watchEntry(
   entry: string,
   cwd: string,
-  onChange: (outdated: AbortSignal) => Promise<void>,
+  onChange: (outdated: AbortSignal, change: Change) => Promise<void>,
   { onReported, isBuiltElsewhere = false }: WatchOptions = {},
 ): Promise<EntryWatch> {
   const report = (error: unknown): void => {
@@ -41,16 +51,20 @@ export async function watchEntry(
   let isStale = false
   let isDisposed = false
   let outdated = new AbortController()
+  let noticedAt = 0
+  const files = new ChangedFiles(cwd)
   const run = async (): Promise<void> => {
     do {
       isStale = false
       outdated = new AbortController()
+      const change = { files: files.changed(), noticedAt }
       // Errors during shutdown are ignored.
-      await onChange(outdated.signal).catch((error) => isDisposed || report(error))
+      await onChange(outdated.signal, change).catch((error) => isDisposed || report(error))
     } while (isStale && !isDisposed)
     running = undefined
   }
-  const changed = (): void => {
+  const changed = (at = performance.now()): void => {
+    noticedAt = at
     isStale = true
     outdated.abort()
     running ??= run()
@@ -64,14 +78,19 @@ export async function watchEntry(
   const changes: Plugin = {
     name: 'mayfly-changes',
     setup(build) {
-      build.onEnd(({ errors }) => {
+      let startedAt = 0
+      build.onStart(() => {
+        startedAt = performance.now()
+      })
+      build.onEnd(({ errors, metafile }) => {
+        if (metafile !== undefined) files.look(metafile)
         if (isFirst) {
           isFirst = false
           return reportFirst()
         }
         if (isDisposed) return
         if (errors.length > 0 && !isBuiltElsewhere) return report(buildErrors(errors))
-        changed()
+        changed(startedAt)
       })
     },
   }
@@ -82,6 +101,7 @@ export async function watchEntry(
     platform: 'node',
     format: 'esm',
     write: false,
+    metafile: true,
     outdir: cwd,
     // Missing imports are left to the platform's own build, which may resolve them.
     plugins: [installedPackages({ mayMiss: true }), changes],
@@ -92,7 +112,7 @@ export async function watchEntry(
   await first
   const forget = endEsbuildAfterDeath()
   return {
-    changed,
+    changed: () => changed(),
     dispose: async () => {
       forget()
       isDisposed = true
@@ -100,6 +120,38 @@ export async function watchEntry(
       await context.dispose()
       await running
     },
+  }
+}
+
+/** Which files of the server differ from those of the last look, by their times. */
+class ChangedFiles {
+  readonly #cwd: string
+  #times: ReadonlyMap<string, number> = new Map()
+  readonly #changed = new Set<string>()
+
+  constructor(cwd: string) {
+    this.#cwd = cwd
+  }
+
+  look({ inputs }: Metafile): void {
+    const before = this.#times
+    const paths = Object.keys(inputs)
+    this.#times = new Map(
+      paths.map((path) => [
+        path,
+        statSync(resolve(this.#cwd, path), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+      ]),
+    )
+    // A file that is new here may be an old one that is imported now.
+    for (const [path, time] of this.#times)
+      if (before.has(path) && before.get(path) !== time) this.#changed.add(path)
+  }
+
+  /** Since the last call. */
+  changed(): readonly string[] {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    return changed
   }
 }
 

@@ -1,20 +1,23 @@
 /**
  * `mayfly dev`: serves an entry locally on a platform's own runtime.
  *
- * stdout carries exactly one line, `ready <url>`, once the server answers MCP; everything else is on stderr.
+ * stdout carries exactly one line, `ready <url>`, once the server answers MCP; everything else is on stderr. Where both are a terminal, the
+ * screen on stderr says it.
  */
-import { connectSnippets } from '../../src/http/connect-snippets.ts'
 import type { RunningTarget } from '../contract/target.ts'
 import { refuseFaulty } from '../doctor/load.ts'
 import { type FrontOptions, type PlaygroundFront, startPlaygroundFront } from '../playground/front.ts'
 import { PREFIX } from '../playground/page.ts'
 import { type Cron, callLocally, cronOf } from '../project/cron.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
+import { packageManifest } from '../project/mayfly-package.ts'
 import { onInterrupt } from '../run/ending.ts'
 import { findInspector, startInspector } from '../run/inspector.ts'
 import { openInBrowser } from '../run/open-browser.ts'
 import { freePort } from '../run/port.ts'
 import { CliError, UsageError } from '../terminal/cli-error.ts'
+import { quoted } from '../terminal/shell-word.ts'
+import { alignColumns, duration, stylesFor } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
 import {
   COMMON_HELP,
@@ -33,8 +36,8 @@ ${SERVING_HELP}
   --inspector      start the project's own @modelcontextprotocol/inspector, connected
   --no-playground  do not serve the playground; the platform's own process listens on the port
 
-Runs on the platform's own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers;
-everything else goes to stderr.
+Runs on the platform's own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers, unless
+stdout is a terminal; everything else goes to stderr. On a terminal a request is one short line, elsewhere one of JSON.
 
   mayfly dev
   mayfly dev --open
@@ -64,8 +67,9 @@ export const dev = projectCommand({
       tasksPath: cron && baseOf(endpointPath, path !== undefined) + cron.path,
       tasksSecret: process.env.MAYFLY_TASKS_SECRET,
     })
+    let tools: number | undefined
     return serveUntilInterrupted({
-      start: () => target.start({ entry, cwd, port: innerPort, path }),
+      start: () => target.start({ entry, cwd, port: innerPort, path, tools }),
       ...(!isPlain && {
         startFront: (endpointPath) =>
           startPlaygroundFront({ port, innerPort, endpointPath, ...tasks(endpointPath) }),
@@ -76,13 +80,12 @@ export const dev = projectCommand({
         return undefined
       },
       port,
-      name: project.name,
       cron,
       hasOwnPath: path !== undefined,
-      check: () =>
-        refuseFaulty(project, {
-          startsWith: target.hasOwnVariables ? 'others, too' : 'the variables of this machine',
-        }),
+      check: async () => {
+        const startsWith = target.hasOwnVariables ? 'others, too' : 'the variables of this machine'
+        tools = await refuseFaulty(project, { startsWith })
+      },
     })
   },
 })
@@ -101,8 +104,6 @@ interface Serving {
   readonly onReady?: (addresses: Addresses) => { stop(): Promise<void> } | undefined
   /** Of 127.0.0.1. */
   readonly port: number
-  /** The project's name, for servers that require a token to tell theirs. */
-  readonly name: string
   /** What the platform's cron would call. */
   readonly cron?: Cron | undefined
   /** Whether the path of the MCP endpoint was given instead of the platform's default. */
@@ -144,7 +145,7 @@ async function serveUntilExit(
   beside: Beside,
   over: AbortSignal,
 ): Promise<number> {
-  const { name = serving.name, wantsToken } = await running.ready
+  const { wantsToken } = await running.ready
   const path = running.path ?? '/mcp'
   const front = await serving.startFront?.(path)
   if (front !== undefined) beside.front = front
@@ -154,8 +155,10 @@ async function serveUntilExit(
   const endpoint = origin + path
   const playground = front && origin + front.path
   const key = front?.key === undefined ? '' : `#token=${front.key}`
-  process.stdout.write(`ready ${endpoint}\n`)
-  terminal.show(howToConnect(name, endpoint, wantsToken, playground, key && `${origin}${PREFIX}tasks${key}`))
+  if (process.stdout.isTTY !== true || !terminal.isScreen) process.stdout.write(`ready ${endpoint}\n`)
+  terminal.show(
+    readyScreen({ endpoint, wantsToken, playground, tasks: key && `${origin}${PREFIX}tasks${key}` }),
+  )
   beside.tool = serving.onReady?.({ endpoint, playground: playground && playground + key })
   if (serving.cron !== undefined)
     void callLocally(origin + baseOf(path, serving.hasOwnPath), serving.cron, over)
@@ -167,32 +170,36 @@ function baseOf(endpointPath: string, hasOwnPath = false): string {
   return hasOwnPath ? '' : endpointPath.replace(/\/mcp$/, '')
 }
 
-/** Not every client can sign in by itself, and not every server offers it. */
-const TOKEN_NEEDED = `  Token        clients that do not sign in need one: add --header 'Authorization: Bearer <token>' for Claude Code,
-               "headers": { "Authorization": "Bearer <token>" } for others
-`
+interface Ready {
+  readonly endpoint: string
+  readonly wantsToken: boolean
+  readonly playground: string | undefined
+  /** The page of the tasks, or empty. */
+  readonly tasks: string
+}
 
-function howToConnect(
-  name: string,
-  url: string,
-  wantsToken: boolean,
-  playground: string | undefined,
-  tasks: string,
-): string {
-  const page = url.replace(/mcp$/, '')
-  const tryIt = playground === undefined ? '' : `  Playground   ${playground}\n`
-  const tasksPage = tasks === '' ? '' : `  Tasks        ${tasks}\n`
-  const landing = playground !== undefined && playground === page ? `${page}?landing` : page
-  const snippets = connectSnippets(name, url)
-  const code = (client: string): string => {
-    const snippet = snippets.find((candidate) => candidate.client === client)
-    return snippet?.blocks[0]?.code ?? ''
-  }
+/** Not every client can sign in by itself, and not every server offers it. */
+const TOKEN_NEEDED = 'clients that do not sign in need one, here in the variable TOKEN'
+
+function readyScreen({ endpoint, wantsToken, playground, tasks }: Ready): string {
+  const { heading, mainUrl, url, command, dim } = stylesFor(process.stderr)
+  const page = endpoint.replace(/mcp$/, '')
+  const add = `npx mayfly add ${quoted(endpoint)} --client cursor${wantsToken ? ' --bearer-env TOKEN' : ''}`
+  // Not wrapped, so that it can be copied.
+  const rows = [
+    ['URL', mainUrl(endpoint)],
+    ['Playground', playground && mainUrl(playground)],
+    ['Tasks', tasks && url(tasks)],
+    ['Page', url(playground === page ? `${page}?landing` : page)],
+    ['Token', wantsToken ? TOKEN_NEEDED : ''],
+    ['Add it', command(add)],
+  ].filter((row): row is [string, string] => Boolean(row[1]))
   return `
-  URL          ${url}
-${tryIt}${tasksPage}  Page         ${landing}
-  Claude Code  ${code('Claude Code')}
-  Others       ${code('Other clients').replaceAll('\n', '\n               ')}
-${wantsToken ? TOKEN_NEEDED : ''}
+  ${heading(`mayfly ${packageManifest().version}`)} ready in ${duration(performance.now())}
+
+${alignColumns(rows, { width: Number.POSITIVE_INFINITY })}
+
+  ${dim('A change of the code reloads it. Ctrl+C stops it.')}
+
 `
 }

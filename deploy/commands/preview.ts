@@ -43,7 +43,6 @@ export const preview = projectCommand({
     return serveUntilInterrupted({
       start: () => startPreview(target, project, outDir, where),
       port: where.port,
-      name: project.name,
       cron: cronOf(project),
       hasOwnPath: where.path !== undefined,
     })

@@ -93,6 +93,8 @@ export interface StartOptions {
   readonly port: number
   /** Path of the MCP endpoint. Default: the platform's, usually `/mcp`. */
   readonly path?: string | undefined
+  /** How many tools the server has now, for the line about a change. Undefined if that is unknown. */
+  readonly tools?: number | undefined
 }
 
 export interface RunningTarget {
@@ -106,10 +108,8 @@ export interface RunningTarget {
   stop(): Promise<void>
 }
 
-/** The server's answer to `server/discover`. */
+/** What the server's answer to `server/discover` tells. */
 export interface ServerIdentity {
-  /** Undefined if the server requires a token. */
-  readonly name: string | undefined
   /** Whether it answers requests without a token with 401. */
   readonly wantsToken: boolean
 }

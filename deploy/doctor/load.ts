@@ -17,22 +17,25 @@ const MAIN = `export { default } from 'mayfly:entry'\n`
 /**
  * Refuses a server that cannot answer any request: throws a `CliError` that names the tool, resource or prompt and its error, or what is
  * exported instead of a server. With `mustLoad`, also one that throws while it loads. What uses modules or globals of its own platform may
- * work there.
+ * work there. Returns the number of tools, if it is known.
  */
 export async function refuseFaulty(
   project: Project,
   { signal, mustLoad = false, startsWith }: FaultOptions = {},
-): Promise<void> {
-  const { fault, info } = await describeServer(project, signal).catch((error): Partial<Description> => {
-    if (!isA(error, CliError) || isWrongOnNode(error, mustLoad)) throw error
-    if (isA(error, TooSlow)) terminal.warn(error.message)
-    return {}
-  })
+): Promise<number | undefined> {
+  const { fault, info, tools } = await describeServer(project, signal).catch(
+    (error): Partial<Description> => {
+      if (!isA(error, CliError) || isWrongOnNode(error, mustLoad)) throw error
+      if (isA(error, TooSlow)) terminal.warn(error.message)
+      return {}
+    },
+  )
   if (fault !== undefined) throw faultOf(project, fault)
-  if (startsWith === undefined || info?.authFault === undefined) return
+  if (startsWith === undefined || info?.authFault === undefined) return tools
   const error = faultOf(project, `auth: ${info.authFault}`)
   if (startsWith === 'the variables of this machine') throw error
   terminal.warn(error.message)
+  return tools
 }
 
 /** Not where modules or globals of its own platform were missing. */

@@ -2,7 +2,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
+import { stylesFor } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
+import { createRequestFilter } from './request-line.ts'
 
 export interface HeldOutput {
   /** Resolves when the buffered output matches the pattern. */
@@ -17,10 +19,10 @@ export interface HeldOutput {
   discard(): void
 }
 
-/** The log line of a request of `mayfly dev` itself. A server writes each line at once. */
-const PROBE = /^\{"level":"info",[^\n]*"client(?:RequestId)?":"mayfly-dev(?:\/1)?"[^\n]*\}\n/gm
-
-/** Buffers the output of a child process whose stdout and stderr are pipes. `output` is a file descriptor; default stderr. */
+/**
+ * Buffers the output of a child process whose stdout and stderr are pipes. `output` is a file descriptor; default stderr, where requests are
+ * short lines if that is a terminal. Requests of `mayfly dev` itself are not shown.
+ */
 export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput {
   let held = ''
   let pass = (text: string): void => {
@@ -28,10 +30,15 @@ export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput 
   }
   const waiting: { pattern: RegExp; resolve: () => void }[] = []
   const take = (text: string): void => {
-    pass(text.replace(PROBE, ''))
+    pass(text)
     for (const { pattern, resolve } of waiting) if (pattern.test(held)) resolve()
   }
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', take)
+  const styles = output === 2 && process.stderr.isTTY === true ? stylesFor(process.stderr) : undefined
+  for (const stream of [child.stdout, child.stderr]) {
+    const filter = createRequestFilter(styles)
+    stream?.setEncoding('utf8').on('data', (text: string) => take(filter(text)))
+    stream?.on('end', () => take(filter(undefined)))
+  }
   const drop = (): void => {}
   const passTo = (next: (text: string) => void): void => {
     if (pass === drop) return

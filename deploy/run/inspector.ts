@@ -77,7 +77,7 @@ async function start(program: string, endpoint: string, ended: AbortSignal): Pro
   untilListening(port, AbortSignal.any([ended, stopped.signal])).then(
     () => {
       const address = `http://127.0.0.1:${port}/?${query}`
-      terminal.show(`  Inspector    ${address}\n\n`)
+      terminal.show(`  Inspector   ${address}\n\n`)
       if (process.stderr.isTTY) openInBrowser(address)
     },
     () => {},

@@ -47,10 +47,8 @@ async function probe(url: string, stopped: AbortSignal): Promise<ProbeResult> {
 
 function judge(status: number, body: string): ProbeResult {
   const message = parseMessage(body)
-  if (status < 500 && message)
-    return { ready: true, identity: { name: serverName(message), wantsToken: status === 401 } }
-  if (status === 401 || status === 403)
-    return { ready: true, identity: { name: serverName({}), wantsToken: status === 401 } }
+  if (status < 500 && message) return { ready: true, identity: { wantsToken: status === 401 } }
+  if (status === 401 || status === 403) return { ready: true, identity: { wantsToken: status === 401 } }
   return { ready: false, answer: `status ${status}`, giveUpAfterMs: status < 500 ? 0 : FAILURE_TIMEOUT_MS }
 }
 
@@ -63,6 +61,8 @@ function discoverRequest(): RequestInit {
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': PROTOCOL_VERSION,
       'mcp-method': 'server/discover',
+      // By the id, its line in the log is not shown, also if the server refuses it unread.
+      'x-request-id': 'mayfly-dev',
     },
     body: JSON.stringify({
       jsonrpc: '2.0',
@@ -88,12 +88,4 @@ function parseMessage(body: string): object | undefined {
   } catch {
     return undefined
   }
-}
-
-/** MCP MCP MCP 2026-07-28 puts the server's name into the result's `_meta`. */
-function serverName(message: object): string | undefined {
-  const result = (message as { result?: unknown }).result
-  const meta = isObject(result) && isObject(result._meta) ? result._meta : {}
-  const info = meta['io.modelcontextprotocol/serverInfo']
-  return isObject(info) && typeof info.name === 'string' ? info.name : undefined
 }

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Buildable, buildChecked } from '../build/checked-build.ts'
-import { watchEntry } from '../build/watch.ts'
+import { type Change, watchEntry } from '../build/watch.ts'
 import { createWorkFolder } from '../build/work-folder.ts'
 import type { Launch, Project, RunningTarget, StartOptions, Target } from '../contract/target.ts'
 import { refuseFaulty } from '../doctor/load.ts'
@@ -12,13 +12,14 @@ import { type Front, startFront } from '../run/front.ts'
 import { type RunningLaunch, startLaunch } from '../run/launch.ts'
 import { freePort } from '../run/port.ts'
 import { untilAnswers } from '../run/probe.ts'
+import { reloadedLine } from '../run/reloaded-line.ts'
 import { terminal } from '../terminal/terminal.ts'
 
 type Runnable = Buildable<unknown> & Pick<Target, 'preview'>
 
 /** Builds and runs `target`, and does both again after every change to the server's files. */
 export function artefactDev(target: Runnable): Target['start'] {
-  return async ({ entry, cwd, port, path: given }: StartOptions): Promise<RunningTarget> => {
+  return async ({ entry, cwd, port, path: given, tools }: StartOptions): Promise<RunningTarget> => {
     const project = { entry, cwd, name: projectName(cwd, entry) }
     const { folder, dispose } = createWorkFolder(cwd, entry)
     const nextBuild = builder(target, project, folder)
@@ -35,8 +36,9 @@ export function artefactDev(target: Runnable): Target['start'] {
       started.then((server) => server?.failed ?? new Promise<never>(() => {})),
     ])
     ready.catch(() => {})
-    const reload = async (outdated: AbortSignal): Promise<void> => {
-      const [outDir] = await Promise.all([
+    let lastTools = tools
+    const reload = async (outdated: AbortSignal, { files, noticedAt }: Change): Promise<void> => {
+      const [outDir, nextTools] = await Promise.all([
         nextBuild(),
         refuseFaulty(project, { signal: outdated, startsWith: 'the variables of this machine' }),
       ])
@@ -44,12 +46,15 @@ export function artefactDev(target: Runnable): Target['start'] {
       firstOutdated.abort()
       const server = await servers.replaceWith(next, outdated)
       if (server === undefined) return
-      terminal.note('reloaded')
+      const ms = performance.now() - noticedAt
+      terminal.note(reloadedLine({ files, ms, tools: nextTools, before: lastTools }))
+      lastTools = nextTools
       server.failed.catch(reportEnd)
     }
     const watch = await watchEntry(entry, cwd, reload, {
       onReported: () => {
         if (servers.isUp) terminal.warn('the server from before this change goes on')
+        else if (!servers.isStarting) terminal.warn('no server runs: save a file to start it again')
       },
     })
     const variables = watchEnvFiles(project, watch.changed)
@@ -129,6 +134,11 @@ class Servers {
   /** Whether one of them takes requests. */
   get isUp(): boolean {
     return this.#current !== undefined
+  }
+
+  /** Whether one may take requests soon. */
+  get isStarting(): boolean {
+    return this.#running.size > 0
   }
 
   /** Aborts when `stop` is called. */

@@ -116,6 +116,11 @@ export function wrap(text: string, width: number = WIDTH): string[] {
   })
 }
 
+/** `410 ms`, and from a second on `12.3 s`. */
+export function duration(ms: number): string {
+  return ms < 999.5 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
+}
+
 /** Columns that a text takes: one for each character, none for a style. */
 export function widthOf(text: string): number {
   return [...stripVTControlCharacters(text)].length

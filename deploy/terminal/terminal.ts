@@ -2,6 +2,7 @@
 
 import { isA } from '../../src/definition/error-text.ts'
 import { CliError, printable, printableLines } from './cli-error.ts'
+import { codeFrame } from './code-frame.ts'
 import { escapeAround, isColoured, type Meaning, stylesFor } from './styles.ts'
 
 let isQuiet = false
@@ -26,15 +27,20 @@ export const terminal = {
     )
   },
 
+  /** Whether a person reads on a terminal what `show` writes. */
+  get isScreen(): boolean {
+    return !isQuiet && isTerminal()
+  },
+
   /** One line about an error or a risk. */
   warn(line: string): void {
     say('warning', line)
   },
 
-  /** An error, which has several lines if a build failed. */
+  /** An error, which has several lines if a build failed. On a terminal, the source line that each names is below it. */
   fail(error: Error): void {
     const lines = isA(error, CliError) ? error.lines : [error.message]
-    say('failure', ...lines)
+    say('failure', ...lines.flatMap((line) => [line, ...(isTerminal() ? framed(line) : [])]))
   },
 
   /** One line over the one that it wrote before. Hidden like a note. */
@@ -52,6 +58,15 @@ export const terminal = {
   pass(text: string): void {
     process.stderr.write(text)
   },
+}
+
+/** Whether a person reads stderr. */
+function isTerminal(): boolean {
+  return process.stderr.isTTY === true
+}
+
+function framed(line: string): string[] {
+  return codeFrame(line)?.split('\n') ?? []
 }
 
 function say(meaning: Meaning, ...lines: readonly string[]): void {

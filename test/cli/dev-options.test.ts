@@ -35,7 +35,7 @@ test('a server with its own page at / keeps it: the playground is below, and the
     'Mayfly playground',
   )
   const { stderr } = await mayfly.signal('SIGINT')
-  expect(stderr).toContain(`Playground   ${origin}/__mayfly/\n`)
+  expect(stderr).toContain(`Playground  ${origin}/__mayfly/\n`)
   // Nobody sees a browser here.
   expect(stderr).toContain('--open opens a browser only on a terminal')
 })

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { resolveTool } from '../../deploy/project/project-tool.ts'
@@ -83,10 +83,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     const { code, stdout, stderr } = await mayfly.signal('SIGINT')
 
     expect(stdout).toBe(`ready http://127.0.0.1:${port}/mcp\n`)
-    expect(stderr).toContain(
-      `claude mcp add --transport http ${basename(project.folder).toLowerCase()} http://127.0.0.1:${port}/mcp`,
-    )
-    expect(stderr).toContain('"mcpServers"')
+    expect(stderr).toContain(`npx mayfly add http://127.0.0.1:${port}/mcp --client cursor\n`)
     expect(stderr).toContain('a line of the server')
     expect(answer.hosts).toBe('localhost,127.0.0.1,[::1]')
     expect(answer.runtime).toMatch(target === 'node' ? /^Node/ : /^Cloudflare/)

@@ -10,16 +10,26 @@ afterAll(stopAll)
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-test.for(['node', 'deno', 'cloudflare'])(
-  '%s: the log has the requests of clients alone',
+const LOCKED = `, auth: staticTokens([{ token: 'a-token-of-the-tests', clientId: 'tests' }])`
+
+test.for([
+  ['node', ''],
+  ['deno', ''],
+  ['cloudflare', ''],
+  // Such a server refuses it before it is read.
+  ['node', LOCKED],
+] as const)(
+  '%s%s: the log has the requests of clients alone',
   { timeout: 180_000 },
-  async (target) => {
+  async ([target, more]) => {
     await using project = new Project()
     mkdirSync(join(project.folder, 'node_modules'))
     symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
     project.write(
       'server.ts',
-      `import { MCPServer } from 'mayfly-mcp'\nexport default new MCPServer({ name: 'a', version: '1' })`,
+      `import { MCPServer } from 'mayfly-mcp'
+import { staticTokens } from 'mayfly-mcp/auth'
+export default new MCPServer({ id: 'a', name: 'a', version: '1'${more} })`,
     )
     const port = await testPort()
     await using mayfly = new MayflyProcess(

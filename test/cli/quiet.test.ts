@@ -29,13 +29,13 @@ async function dev(status: number, ...flags: string[]): Promise<string> {
 
 test.concurrent('dev tells which file it read and how to connect', async () => {
   const stderr = await dev(200)
-  for (const told of ['mayfly: read .env\n', 'claude mcp add', 'a line of the server'])
+  for (const told of ['mayfly: read .env\n', 'npx mayfly add', 'a line of the server'])
     expect(stderr).toContain(told)
-  expect(stderr).not.toContain('Authorization')
+  expect(stderr).not.toContain('--bearer-env')
 })
 
 test.concurrent('a server that wants a token → dev says how a client sends it', async () => {
-  expect(await dev(401)).toMatch(/claude mcp add.*--header 'Authorization: Bearer <token>'/s)
+  expect(await dev(401)).toMatch(/npx mayfly add .* --bearer-env TOKEN\n/)
 })
 
 test.concurrent('dev --quiet → what the server prints, and no more', async () => {

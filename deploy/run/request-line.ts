@@ -1,0 +1,85 @@
+/** The log of a local server for a person: a request is one short line on a terminal, and one of JSON everywhere else. */
+import { isObject } from '../../src/definition/is-object.ts'
+import { printable } from '../terminal/cli-error.ts'
+import { duration, type Styles } from '../terminal/styles.ts'
+
+/** What a line of a request begins with: src/http/log.ts. */
+const START = '{"level":"info",'
+
+/** A request of `mayfly dev` itself. */
+const PROBE = /"client(?:RequestId)?":"mayfly-dev(?:\/1)?"/
+
+/** Longer lines are not of a request. */
+const MAX_CHARACTERS = 65_536
+
+/**
+ * Returns a filter for what one stream of a server writes, in pieces of any size: removes the requests of `mayfly dev` itself, and with
+ * `styles` replaces each other one by `22:58:34 200 tools/list 1 ms`. Everything else stays as it is. Call it with `undefined` at the end of
+ * the stream, for what it still holds.
+ */
+export function createRequestFilter(styles: Styles | undefined): (text: string | undefined) => string {
+  let open = ''
+  let isAtStart = true
+  return (text) => {
+    if (text === undefined) {
+      const rest = open
+      open = ''
+      return rest
+    }
+    const lines = (open + text).split(/(?<=\n)/)
+    open = ''
+    let shown = ''
+    for (const line of lines) {
+      const isWhole = line.endsWith('\n')
+      if (isAtStart && !isWhole && mayBeRequest(line)) open = line
+      else shown += isAtStart && line.startsWith(START) ? shownRequest(line, styles) : line
+      isAtStart = isWhole || open !== ''
+    }
+    return shown
+  }
+}
+
+/** Of a line whose end has not arrived. */
+function mayBeRequest(start: string): boolean {
+  return start.length < MAX_CHARACTERS && (start.startsWith(START) || START.startsWith(start))
+}
+
+function shownRequest(line: string, styles: Styles | undefined): string {
+  if (PROBE.test(line)) return ''
+  const entry = styles && parse(line)
+  return entry === undefined ? line : `${requestLine(entry, styles!)}\n`
+}
+
+type Members = { readonly [name: string]: unknown }
+
+/** Undefined for a line that only looks like one. */
+function parse(line: string): Members | undefined {
+  try {
+    const entry: unknown = JSON.parse(line)
+    return isObject(entry) && typeof entry.httpMethod === 'string' && typeof entry.status === 'number'
+      ? entry
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function requestLine(entry: Members, styles: Styles): string {
+  const { time, status, durationMs, httpMethod, path, method, target, code } = entry
+  const asked = method === undefined ? [httpMethod, path] : [method, target]
+  const failed = Number(status) >= 400 || code !== undefined
+  const words = [...asked, ...(code === undefined ? [] : [`error ${String(code)}`])]
+  return [
+    styles.dim(timeOfDay(String(time))),
+    styles[failed ? 'failure' : 'ok'](String(status)),
+    ...words.filter((word) => word !== undefined).map((word) => printable(String(word))),
+    styles.dim(duration(Number(durationMs))),
+  ].join(' ')
+}
+
+/** In the time zone of this machine. */
+function timeOfDay(time: string): string {
+  const date = new Date(time)
+  const parts = [date.getHours(), date.getMinutes(), date.getSeconds()]
+  return parts.map((part) => String(part).padStart(2, '0')).join(':')
+}
