@@ -41,7 +41,7 @@ const MAX_BODY_BYTES = 64 * 1024
 const SENT = /^(?:accept|authorization|content-type|last-event-id|mcp-.+)$/
 /** Headers of the server that the page's browser needs. */
 const WITHHELD =
-  /^(?:set-cookie2?|access-control-.*|clear-site-data|content-security-policy.*|cross-origin-.*|nel|refresh|report-to|reporting-endpoints|service-worker-allowed|sourcemap|x-sourcemap|link|location|permissions-policy|referrer-policy|speculation-rules|strict-transport-security|origin-agent-cluster)$/
+  /^(?:set-cookie2?|access-control-.*|clear-site-data|content-security-policy.*|cross-origin-.*|nel|refresh|report-to|reporting-endpoints|service-worker-allowed|sourcemap|x-sourcemap|link|location|permissions-policy|referrer-policy|speculation-rules|strict-transport-security|origin-agent-cluster|x-mayfly-unreachable)$/
 
 /** Whether the request's host is this machine. */
 export function isLocalHost({ headers }: IncomingMessage): boolean {
@@ -170,9 +170,12 @@ function forwardMessage(
     },
     toHeaders: (rawHeaders) => [...harmless(rawHeaders), ...Object.entries(FORWARDED).flat()],
     onFailure: (error) =>
-      refuse(response, 502, `${server.origin} did not give a usable answer: ${error.message}`),
+      refuse(response, 502, `${server.origin} did not give a usable answer: ${error.message}`, UNREACHABLE),
   })
 }
+
+/** Tells the page that the answer is not the server's: `WITHHELD` takes it from those. */
+const UNREACHABLE = { 'x-mayfly-unreachable': '1' }
 
 /** If a browser displayed such a response, it would have no origin and no scripts. */
 const FORWARDED = {

@@ -35,13 +35,16 @@ const EXTENSION = extname(import.meta.url)
 
 const MODULES = [
   'argument-form',
+  'bar',
   'catalogue',
   'client',
   'completion',
+  'connection',
   'dom',
   'exchange',
   'form',
   'json',
+  'keys',
   'local',
   'main',
   'oauth',
@@ -49,18 +52,21 @@ const MODULES = [
   'param-headers',
   'questions',
   'result',
+  'run',
   'schema',
   'task-details',
   'task-endpoint',
   'task-list',
   'task-times',
   'tasks',
+  'trouble',
   'uri-template',
   'wire',
 ]
 
 /** Modules of `src` that they share, by name; they import nothing. */
 const SHARED: { readonly [name: string]: string } = {
+  'connect-snippets': '../../src/http',
   'error-text': '../../src/definition',
   'event-stream': '../../src/protocol',
 }
@@ -122,45 +128,57 @@ function render(page: PlaygroundPage, title: string, script: string, body: Html)
 <link rel=icon href="data:,">
 <link rel=stylesheet href="${PREFIX}style.css">
 <script type=module src="${PREFIX}${script}${EXTENSION}"></script>
-<body>
 ${body}
 </html>`.markup
 }
 
+const MARK = html`<svg width=22 height=22 viewBox="0 0 24 24" fill=none stroke=currentColor stroke-width=1.4 stroke-linecap=round aria-hidden=true><path d="M9 15C7 10 9 5 15 2c1 5-1 10-6 13ZM4 15c3-1 7 0 10 2m0 0 7-1m-7 1 7 2m-7-2 5 4M6 15l-2 4m5-3v4"/></svg>`
+
+/**
+ * The frame of the page; the scripts fill it. `#rail` lists what the server offers, `#work` shows the chosen one with its form, run bar
+ * and result, `#wire` the messages. `#notices` is for what a server says unasked. Below 45rem, `data-tab` of `main` is what is shown.
+ */
 export function renderPlayground(page: PlaygroundPage): string {
   const [can, era] = [capability, radio]
-  const body = html`<a class=skip href="#work">Skip to the form</a>
+  const body = html`<body class=playground data-state=connecting>
+<a class=skip href="#work">Skip to the form</a>
 <header>
-<div><h1>Mayfly playground</h1><code id=endpoint></code><div id=server></div><a id=tasks target=_blank rel="noopener noreferrer" hidden>The tasks of this server</a></div>
+${MARK}<h1 id=server>Mayfly playground</h1>
+<span id=address><code id=endpoint></code><button type=button id=copy-url class=small aria-label="Copy the URL of the server" hidden>Copy</button></span>
+<span id=state><span class=dot aria-hidden=true></span><span id=status role=status></span> <span id=latency class="soft mono"></span></span>
+<button type=button id=more aria-expanded=false aria-controls=settings>Settings</button>
 <form id=settings novalidate aria-label="How this client connects">
-<fieldset><legend>Era</legend>${[era('modern', '2026-07-28', true), era('legacy', '2025-11-25', false)]}</fieldset>
-<fieldset><legend>This client can</legend>${[
+<fieldset class=seg><legend class=away>Era</legend>${[era('auto', 'Auto', true), era('modern', '2026-07-28', false), era('legacy', '2025-11-25', false)]}</fieldset>
+<details class=menu name=menu><summary id=client-summary>Client: all 4</summary><fieldset class=panel><legend>This client can</legend>${[
     can('form', 'answer forms'),
     can('url', 'open pages'),
     can('sampling', 'sample a model'),
     can('roots', 'list roots'),
-  ]}</fieldset>
-<details id=authorization><summary>Authorization</summary>
+  ]}<p class=hint>Take one away, and call again: the server says what it does without it.</p></fieldset></details>
+<details class=menu name=menu id=authorization><summary id=token-summary>No token</summary><div class=panel>
 <div><label for=token>Access token</label><input id=token type=password autocomplete=off spellcheck=false></div>
 <div><label for=client-id>Client ID, where clients cannot register</label><input id=client-id autocomplete=off spellcheck=false></div>
-<div><button type=button id=sign-in>Sign in with OAuth</button></div>
+<div class=buttons><button type=submit>Use the token</button><button type=button id=sign-in>Sign in with OAuth</button></div>
 <p id=sign-in-problem class=bad role=alert></p>
-</details>
-<button type=submit>Reconnect</button>
+</div></details>
+<details class=menu name=menu id=add-to-client><summary>Add to client</summary><div class=panel id=snippets></div></details>
+<details class=menu name=menu id=about><summary>About</summary><div class=panel id=description></div></details>
 </form>
-<p id=status class=soft role=status></p>
+<p id=announce class=away aria-live=polite></p>
 </header>
-<main>
-<nav id=catalogue class=card aria-label="What the server offers"></nav>
-<section id=work class=card aria-label="Try it" tabindex=-1></section>
-<section class=card aria-labelledby=wire-heading><h2 id=wire-heading>The wire</h2><button type=button id=clear>Clear</button><ol id=exchanges></ol></section>
+<nav id=tabs aria-label="Parts of the page"><button type=button data-go=rail aria-current=true>Tools</button><button type=button data-go=work>Form</button><button type=button data-go=wire>Wire</button></nav>
+<main data-tab=rail>
+<nav id=rail aria-label="What the server offers"><div id=catalogue></div><a id=tasks target=_blank rel="noopener noreferrer" hidden>The tasks of this server</a></nav>
+<section id=work aria-label="Try it" tabindex=-1></section>
+<section id=wire aria-labelledby=wire-heading><div id=wire-bar><h2 id=wire-heading>The wire</h2><span id=wire-count class=soft></span><div id=wire-actions><button type=button id=clear>Clear</button></div></div><div id=notices></div><ol id=exchanges></ol></section>
 </main>`
   return render(page, 'Mayfly playground', 'main', body)
 }
 
 /** Shows the tasks of a server through `createTaskAdmin`. */
 export function renderTasks(page: PlaygroundPage): string {
-  const body = html`<a class=skip href="#list">Skip to the tasks</a>
+  const body = html`<body>
+<a class=skip href="#list">Skip to the tasks</a>
 <header>
 <div><h1>Tasks</h1><code id=endpoint></code></div>
 <form id=settings novalidate aria-label="Which tasks">
@@ -199,6 +217,6 @@ function capability(name: string, label: string): Html {
   return html`<label class=check><input type=checkbox id="can-${name}" checked>${label}</label>`
 }
 
-function radio(name: string, version: string, isChecked: boolean): Html {
-  return html`<label class=check><input type=radio name=era id="era-${name}" value="${name}"${isChecked && html` checked`}>${name}, ${version}</label>`
+function radio(name: string, label: string, isChecked: boolean): Html {
+  return html`<label><input type=radio name=era id="era-${name}" value="${name}"${isChecked && html` checked`}><span id="era-${name}-label">${label}</span></label>`
 }

@@ -30,8 +30,9 @@ afterAll(async () => {
 async function expectUnharmed(page: Page): Promise<void> {
   const found = await page.evaluate(() => ({
     hacked: (window as Window & { hacked?: unknown }).hacked,
-    foreign: document.querySelectorAll('iframe,svg,base,object,embed,body script,style,[onload],[onerror]')
-      .length,
+    foreign: document.querySelectorAll(
+      'iframe,svg:not(header > svg),base,object,embed,body script,style,[onload],[onerror]',
+    ).length,
     links: [...document.querySelectorAll('a')]
       .map((link) => link.protocol)
       .filter((one) => !/^https?:$/.test(one)),
@@ -56,7 +57,7 @@ test('names, schemas, icons, results and headers run no script, and no schema ha
     await offers.nth(index).click()
     const isEndless = ['loops', 'floods'].includes((await offers.nth(index).textContent()) ?? '')
     if (isEndless) continue
-    for (const summary of await page.locator('#work summary').all()) await summary.click()
+    for (const view of ['Definition', 'Form']) await page.getByRole('tab', { name: view }).click()
     await page.locator('#work button[type=submit]').click()
     await page
       .locator('.result h3')
@@ -66,7 +67,7 @@ test('names, schemas, icons, results and headers run no script, and no schema ha
     await expectUnharmed(page)
   }
   for (const summary of await page.locator('#exchanges summary').all()) await summary.click()
-  await page.getByText('Server description').click()
+  await page.getByText('About', { exact: true }).click()
   await expectUnharmed(page)
   expect(complaints).toEqual([])
   expect(new Set(hostile.asked)).toEqual(new Set(['/mcp']))

@@ -70,25 +70,32 @@ test.each<[refusal: string, handle: Handler]>([
     .getByRole('status')
     .getByText(/^Connected/)
     .waitFor()
-  expect(await page.getByLabel('legacy, 2025-11-25').isChecked()).toBe(true)
-  await page.getByText('speaks MCP 2025-11-25').waitFor()
+  expect(await page.getByRole('radio', { name: 'Auto: 2025-11-25' }).isChecked()).toBe(true)
   await page.getByRole('navigation').getByRole('button', { name: 'opens', exact: true }).click()
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.locator('.result').getByText('At 8.').first().waitFor()
 
   // Whoever then chooses the modern era is shown what it does.
-  await page.getByLabel('modern, 2026-07-28').check()
-  await page.getByRole('heading', { name: 'Not connected' }).waitFor()
-  expect(await page.getByLabel('modern, 2026-07-28').isChecked()).toBe(true)
+  await page.getByRole('radio', { name: '2026-07-28', exact: true }).check()
+  await page
+    .getByRole('status')
+    .getByText(/^The server (?:answers|refuses)/)
+    .waitFor()
+  await page.getByRole('radio', { name: 'Auto', exact: true }).check()
+  await page.getByRole('radio', { name: 'Auto: 2025-11-25' }).waitFor()
 })
 
-test.each<[failure: string, handle: Handler]>([
-  ['500', refuse(500, 'Oops')],
-  ['-32603', refuse(200, '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}')],
-])('%s of a modern server: its error is shown', async (_failure, handle) => {
+test.each<[failure: string, reason: string, handle: Handler]>([
+  ['500', 'Oops', refuse(500, 'Oops')],
+  [
+    '-32603',
+    'Internal error',
+    refuse(200, '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}'),
+  ],
+])('%s of a modern server: its error is shown', async (_failure, reason, handle) => {
   await using server = await inspect(handle)
   await using opened = await openPage(browser, server.url)
   const { page } = opened
-  await page.getByRole('heading', { name: 'Not connected' }).waitFor()
-  expect(await page.getByLabel('modern, 2026-07-28').isChecked()).toBe(true)
+  await page.locator('.trouble').getByText(reason).waitFor()
+  expect(await page.locator('#exchanges li').count()).toBe(1)
 })

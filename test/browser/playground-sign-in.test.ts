@@ -51,7 +51,7 @@ test('401 → sign in → the tool knows the user, and the token is in no addres
   const stored = await page.evaluate(() =>
     JSON.stringify([sessionStorage, localStorage, document.cookie, location.href]),
   )
-  expect(stored).toBe(JSON.stringify([{}, {}, '', `${origin}/`]))
+  expect(stored).toBe(JSON.stringify([{}, {}, '', `${origin}/#tool=who`]))
   // The log shows that there is a token, and not which.
   for (const summary of await page.locator('#exchanges summary').all()) await summary.click()
   const wire = await page.locator('#exchanges').textContent()

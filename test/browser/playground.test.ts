@@ -94,7 +94,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     const { page } = opened
     await offer(page, 'order').click()
     await work(page).getByLabel('customer').fill('Bob')
-    await work(page).getByRole('button', { name: 'Edit as JSON' }).click()
+    await work(page).getByRole('tab', { name: 'JSON' }).click()
     const input = work(page).getByLabel('Arguments as JSON')
     const written = JSON.parse(await input.inputValue()) as object
     expect(written).toMatchObject({ customer: 'Bob', stems: 3, colour: 'white' })
@@ -134,16 +134,16 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     await using opened = await open()
     const { page } = opened
     await offer(page, 'refund').click()
-    await page.getByLabel('legacy, 2025-11-25').check()
-    await page.getByText('speaks MCP 2025-11-25').waitFor()
+    await page.getByRole('radio', { name: '2025-11-25', exact: true }).check()
     await page.getByRole('status').getByText('Connected').waitFor()
     await work(page).getByLabel('orderId').fill('7')
     await work(page).getByRole('button', { name: 'Call' }).click()
     await work(page).getByText('Degraded: elicitation').waitFor()
-    await page.getByLabel('modern, 2026-07-28').check()
-    await page.getByText('speaks MCP 2026-07-28').waitFor()
+    await page.getByRole('radio', { name: '2026-07-28', exact: true }).check()
+    await page.getByText('Client: all 4').click()
     await page.getByLabel('answer forms').uncheck()
     await page.getByLabel('open pages').uncheck()
+    await page.getByText('Client: 2 of 4').waitFor()
     await page.getByRole('status').getByText('Connected').waitFor()
     await work(page).getByLabel('orderId').fill('7')
     await work(page).getByRole('button', { name: 'Call' }).click()
@@ -206,11 +206,13 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
   test('a tool is called by keyboard alone', async () => {
     await using opened = await open()
     const { page } = opened
-    await page.getByLabel('modern, 2026-07-28').focus()
     const focused = (): Promise<string | null> =>
       page.evaluate(() => document.activeElement?.textContent ?? null)
-    await tabTo(page, focused, 'refund')
+    // One of the offers is reached by Tab, the others by arrows.
+    await tabTo(page, focused, 'order')
+    await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
+    expect(await focused()).toBe('refund')
     await tabTo(
       page,
       () => page.evaluate(() => (document.activeElement as HTMLInputElement).labels?.[0]?.textContent ?? ''),
@@ -236,18 +238,26 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
       await using opened = await open({ colorScheme, viewport: { width, height }, bypassCSP: true })
       const { page } = opened
       await page.addScriptTag({ content: AXE })
+      const isNarrow = width < 720
       await offer(page, 'order').click()
-      await page.getByText('Server description').click()
-      await page.getByText('Authorization', { exact: true }).click()
       await work(page).getByRole('button', { name: 'Add to notes' }).click()
       expect(await violations(page)).toEqual([])
+      if (isNarrow) await page.getByRole('button', { name: 'Settings' }).click()
+      for (const menu of ['Client: all 4', 'No token', 'Add to client', 'About']) {
+        await page.getByText(menu, { exact: true }).click()
+        expect(await violations(page), menu).toEqual([])
+      }
+      await page.keyboard.press('Escape')
+      if (isNarrow) await page.getByRole('button', { name: 'Settings' }).click()
+      if (isNarrow) await page.getByRole('button', { name: /^Tools/ }).click()
       await offer(page, 'refund').click()
       await work(page).getByRole('button', { name: 'Call' }).click()
       await page.getByRole('form', { name: 'The server asks' }).waitFor()
-      await wire(page).getByRole('listitem').first().locator('summary').click()
       expect(await violations(page)).toEqual([])
       await page.getByRole('form').getByRole('button', { name: 'Decline' }).click()
       await result(page).getByText('The user chose decline').first().waitFor()
+      if (isNarrow) await page.getByRole('button', { name: /^Wire/ }).click()
+      await wire(page).getByRole('listitem').first().locator('summary').click()
       expect(await violations(page)).toEqual([])
       const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
       expect(scrollWidth).toBe(clientWidth)

@@ -6,6 +6,10 @@ import { toField } from './schema.ts'
 
 export interface ArgumentForm {
   readonly node: HTMLElement
+  /** Switches between the form and JSON, with the same values. Not in `node`. */
+  readonly toggle: HTMLButtonElement
+  /** False if it stays as it is, since the JSON is invalid. */
+  edit(as: 'form' | 'json'): boolean
   /** Throws if a JSON field is invalid, after showing the error. */
   read(): Json
 }
@@ -16,20 +20,25 @@ export function createArgumentForm(schema: unknown, title: string): ArgumentForm
   const raw = labelled({ title: `${title} as JSON`, isRequired: false }, input)
   raw.hidden = true
   let isRaw = false
-  const toggle = button('Edit as JSON', () => {
+  const edit = (as: 'form' | 'json'): boolean => {
+    if ((as === 'json') === isRaw) return true
     try {
       if (isRaw) control.write(readJson(input))
       else writeJson(input, control.read() ?? {})
     } catch {
-      return
+      return false
     }
     isRaw = !isRaw
     raw.hidden = !isRaw
     control.node.hidden = isRaw
     toggle.textContent = isRaw ? 'Edit as a form' : 'Edit as JSON'
-  })
+    return true
+  }
+  const toggle = button('Edit as JSON', () => edit(isRaw ? 'form' : 'json'))
   return {
-    node: element('div', { class: 'fields' }, control.node, raw, element('div', {}, toggle)),
+    node: element('div', { class: 'fields' }, control.node, raw),
+    toggle,
+    edit,
     read: () => asObject(isRaw ? readJson(input) : control.read()),
   }
 }

@@ -4,15 +4,25 @@
  * `connect` introduces the client, `request` handles all rounds until there is a result, `list` reads all pages.
  */
 import { isA, textOf } from '../../../src/definition/error-text.ts'
-import { type Exchange, exchange, NoMessage, RpcError, resultOf, SignInNeeded } from './exchange.ts'
+import {
+  type Answer,
+  type Exchange,
+  exchange,
+  NoMessage,
+  RpcError,
+  resultOf,
+  SignInNeeded,
+} from './exchange.ts'
 import { asList, asObject, asText, isObject, type Json, MAX_ITEMS, pretty } from './json.ts'
 import { encodeHeader, paramHeaders } from './param-headers.ts'
 
 export const MODERN = '2026-07-28'
 export const LEGACY = '2025-11-25'
 
+export type Era = 'modern' | 'legacy'
+
 export interface Settings {
-  readonly era: 'modern' | 'legacy'
+  readonly era: Era
   readonly capabilities: Json
   /** Where requests are sent. */
   readonly url: string
@@ -53,6 +63,11 @@ export class Client {
     this.settings = settings
     this.#hooks = hooks
     this.#version = settings.era === 'modern' ? MODERN : LEGACY
+  }
+
+  /** Of the protocol; after `initialize` that of the server. */
+  get version(): string {
+    return this.#version
   }
 
   /** The server's description: `server/discover`, or `initialize` and its notification. */
@@ -117,12 +132,13 @@ export class Client {
     const cancel = (): void => this.#cancel(id)
     if (this.settings.era === 'legacy' && method !== 'initialize') signal.addEventListener('abort', cancel)
     try {
-      const { status, headers } = await this.#send({ id, method, params }, signal, onMessage, schema)
+      const answer = await this.#send({ id, method, params }, signal, onMessage, schema)
+      const { status, headers, body } = answer
       if (method === 'initialize') this.#session = headers.get('mcp-session-id') ?? undefined
       const challenge = headers.get('www-authenticate')
       if (status === 401 || (status === 403 && challenge !== null))
-        throw new SignInNeeded(status, challenge ?? '')
-      if (found.message === undefined) throw new NoMessage(status)
+        throw new SignInNeeded(status, challenge ?? '', body)
+      if (found.message === undefined) throw new NoMessage(answer)
       return resultOf(found.message)
     } finally {
       signal.removeEventListener('abort', cancel)
@@ -158,7 +174,7 @@ export class Client {
     signal: AbortSignal,
     onMessage: (message: Json) => void = () => {},
     schema?: unknown,
-  ): Promise<{ status: number; headers: Headers }> {
+  ): Promise<Answer> {
     const { url, hiddenHeaders, token } = this.settings
     const { body, headers } = this.#dress(message, schema)
     return exchange({

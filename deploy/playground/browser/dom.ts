@@ -27,6 +27,25 @@ export function button(label: string, onClick: () => void, attributes: Attribute
   return node
 }
 
+/** Copies `text` when `node` is clicked, and says so in its label for two seconds. */
+export function onCopy(node: HTMLButtonElement, text: () => string): void {
+  const label = node.textContent
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const show = (said: string): void => {
+    node.textContent = said
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      node.textContent = label
+    }, 2000)
+  }
+  node.addEventListener('click', () => {
+    navigator.clipboard.writeText(text()).then(
+      () => show('Copied'),
+      () => show('The browser refuses'),
+    )
+  })
+}
+
 export function details(summary: string, ...children: readonly Child[]): HTMLDetailsElement {
   return element('details', {}, element('summary', {}, summary), ...children)
 }

@@ -40,6 +40,8 @@ export interface Ask {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
+  /** The body, unless it is an event stream. */
+  readonly body: string
 }
 
 const MAX_BODY = 16_000_000
@@ -74,6 +76,8 @@ export async function exchange(ask: Ask): Promise<Answer> {
       redirect: 'manual',
       credentials: 'omit',
       cache: 'no-store',
+    }).catch((error: unknown) => {
+      throw ask.signal.aborted ? error : new Unreachable(textOf(error))
     })
     if (response.type === 'opaqueredirect')
       throw new Error('the server redirects: pass the URL that it redirects to')
@@ -82,7 +86,7 @@ export async function exchange(ask: Ask): Promise<Answer> {
     record.responseHeaders = [...response.headers]
     ask.onChange(record)
     await read(response, record, ask, started)
-    return { status: response.status, headers: response.headers }
+    return { status: response.status, headers: response.headers, body: record.body ?? '' }
   } catch (error) {
     record.problem = ask.signal.aborted ? 'cancelled here' : clip(textOf(error), 2000)
     throw error
@@ -142,23 +146,35 @@ export class RpcError extends Error {
   }
 }
 
+/** No HTTP response. */
+export class Unreachable extends Error {}
+
 /** A response without a JSON-RPC message. */
 export class NoMessage extends Error {
   readonly status: number
+  readonly contentType: string
+  readonly body: string
+  /** Whether the local process wrote it, since the server cannot be reached. */
+  readonly isLocal: boolean
 
-  constructor(status: number) {
+  constructor({ status, headers, body }: Answer) {
     super(`status ${status}, without a JSON-RPC response`)
     this.status = status
+    this.contentType = headers.get('content-type') ?? ''
+    this.body = body
+    this.isLocal = headers.has('x-mayfly-unreachable')
   }
 }
 
 /** The server requires a token, or another one. */
 export class SignInNeeded extends Error {
   readonly challenge: string
+  readonly body: string
 
-  constructor(status: number, challenge: string) {
+  constructor(status: number, challenge: string, body: string) {
     super(`${status}: the server asks for authorization`)
     this.challenge = challenge
+    this.body = body
   }
 }
 

@@ -1,132 +1,227 @@
 /** The playground: connects with the settings, and shows the server's offers and the messages. */
 import { isA } from '../../../src/definition/error-text.ts'
-import { type Offer, readOffers, showCatalogue } from './catalogue.ts'
-import { Client, explain, isLegacyAnswer, LEGACY, MODERN } from './client.ts'
-import { code, details, element, openAgain, part } from './dom.ts'
-import { SignInNeeded } from './exchange.ts'
-import { asObject, asText, clip, type Json, pretty, reasonOf } from './json.ts'
+import { type Bar, createBar } from './bar.ts'
+import { type Catalogue, idOf, marksOf, type Offer, readOffers, showCatalogue } from './catalogue.ts'
+import { Client, type Era } from './client.ts'
+import { type Connection, NoConnection, openConnection, PATIENCE_MS, withPatience } from './connection.ts'
+import { button, element, openAgain, part } from './dom.ts'
+import { type Exchange, SignInNeeded } from './exchange.ts'
+import { clip, reasonOf } from './json.ts'
+import { goTo, listenToKeys, listenToTabs } from './keys.ts'
 import { createFetchOutside, hiddenHeaders, type Local, readLocal, tasksUrl } from './local.ts'
 import { finishSignIn, startSignIn } from './oauth.ts'
-import { showItem, titleOf } from './panels.ts'
+import { type ShownItem, showItem, titleOf } from './panels.ts'
 import { askUser } from './questions.ts'
+import { showTrouble } from './trouble.ts'
 import { createWireLog } from './wire.ts'
 
-const settings = part<HTMLFormElement>('settings')
 const questions = element('div', { id: 'questions' })
-const onExchange = createWireLog(part('exchanges'))
-const tokenInput = part<HTMLInputElement>('token')
+const log = createWireLog(part('exchanges'))
 
 let connection = new AbortController()
 let challenge = ''
-let picked: string | undefined
-let endCall = (): void => {}
+/** The chosen offer; its id is in the URL. */
+let picked: Offer | undefined
+let shown: ShownItem | undefined
+let catalogue: Catalogue | undefined
 
+/** For screen readers. */
 function say(text: string): void {
-  part('status').textContent = clip(text, 300)
+  part('announce').textContent = clip(text, 300)
 }
 
-function capabilities(era: 'modern' | 'legacy'): Json {
-  const has = (name: string): boolean => part<HTMLInputElement>(`can-${name}`).checked
-  const elicitation = { ...(has('form') && { form: {} }), ...(has('url') && { url: {} }) }
-  return {
-    ...((has('form') || has('url')) && { elicitation }),
-    ...(has('sampling') && { sampling: {} }),
-    ...(has('roots') && { roots: era === 'legacy' ? { listChanged: false } : {} }),
-  }
+function onExchange(exchange: Exchange): void {
+  log(exchange)
+  document.querySelector('[data-go=wire]')!.textContent = `Wire ${part('exchanges').childElementCount}`
 }
 
-/** @param onLegacy of a server that only speaks the legacy era. Without it, that is shown. */
-async function connect(local: Local, onLegacy?: () => Promise<void>): Promise<void> {
-  endCall()
+/** Reads the URL: a link, or the page before it was loaded again. */
+function askedId(): string | undefined {
+  return /^#((?:tool|resource|template|prompt)=.+)$/.exec(location.hash)?.[1]
+}
+
+async function connect(local: Local, bar: Bar): Promise<void> {
+  shown?.end()
   connection.abort(new Error('reconnected'))
   connection = new AbortController()
   const { signal } = connection
-  const era = part<HTMLInputElement>('era-modern').checked ? 'modern' : 'legacy'
-  const client = new Client(
-    {
-      era,
-      capabilities: capabilities(era),
-      url: local.path,
-      token: tokenInput.value.trim() || undefined,
-      hiddenHeaders: hiddenHeaders(local),
-    },
-    { onExchange, answer: (method, params, ended) => askUser(questions, method, params, ended) },
-  )
-  say('Connecting')
-  try {
-    const described = await client.connect(signal)
-    showServer(described, era)
-    const offers = await readOffers(client, described, signal)
-    const catalogue = showCatalogue(part('catalogue'), offers, (offer) => show(client, offer))
-    catalogue.pick(picked)
-    part('sign-in').hidden = challenge === ''
-    say(`Connected, ${offers.length} offers`)
-  } catch (error) {
-    if (signal.aborted) return
-    if (onLegacy !== undefined && era === 'modern' && isLegacyAnswer(error)) return onLegacy()
-    part('catalogue').replaceChildren()
-    part('work').replaceChildren(
-      element('h2', {}, 'Not connected'),
-      code(explain(error), 'The reason'),
-      element('p', {}, 'The exchange below shows what was sent and received. Try the other era, or sign in.'),
+  const createClient = (era: Era): Client =>
+    new Client(
+      {
+        era,
+        capabilities: bar.capabilities(era),
+        url: local.path,
+        token: bar.token(),
+        hiddenHeaders: hiddenHeaders(local),
+      },
+      {
+        onExchange,
+        answer: (method, params, ended) => {
+          if (picked !== undefined && method !== 'ping') catalogue?.note(picked, 'asks')
+          return askUser(questions, method, params, ended)
+        },
+      },
     )
-    say('Not connected')
-    onFailure(error)
+  const stopWaiting = showWaiting(local, bar)
+  try {
+    const opened = await openConnection(bar.era(), createClient, signal)
+    const offers = await withPatience(signal, (bounded) =>
+      readOffers(opened.client, opened.described, bounded),
+    )
+    stopWaiting()
+    showServer(opened, offers, bar)
+  } catch (error) {
+    stopWaiting()
+    if (signal.aborted) return
+    part('catalogue').replaceChildren()
+    shown = undefined
+    const again = button('Connect again', () => void connect(local, bar), { class: 'main' })
+    const needsToken = noteChallenge(error)
+    const signIn = button('Sign in with OAuth', () => part('sign-in').click(), { class: 'main' })
+    const title = showTrouble(part('work'), error, {
+      endpoint: local.endpoint,
+      actions: needsToken ? [signIn, button('Paste a token', openAuthorization)] : [again],
+    })
+    bar.show('failed', title)
+    goTo('work')
   }
 }
 
-function show(client: Client, { kind, item }: Offer): void {
-  endCall()
-  picked = titleOf(kind, item)
-  endCall = showItem(kind, item, { client, work: part('work'), questions, say, onFailure })
+/** Says what is waited for. Returns a function that stops counting. */
+function showWaiting(local: Local, bar: Bar): () => void {
+  const started = performance.now()
+  bar.show('connecting', 'Connecting')
+  if (part('catalogue').childElementCount === 0) {
+    const text = `The page waits for ${local.endpoint}, up to ${PATIENCE_MS / 1000} seconds.`
+    part('work').replaceChildren(
+      element('div', { id: 'item' }, element('h2', {}, 'Connecting'), element('p', {}, text)),
+    )
+  }
+  const timer = setInterval(() => {
+    part('latency').textContent = `${((performance.now() - started) / 1000).toFixed(0)} s`
+  }, 1000)
+  return () => clearInterval(timer)
 }
 
-function showServer(described: Json, era: 'modern' | 'legacy'): void {
-  const info = asObject(
-    described.serverInfo ?? asObject(described._meta)['io.modelcontextprotocol/serverInfo'],
-  )
-  const name = [asText(info.title) ?? asText(info.name) ?? 'A server without a name', asText(info.version)]
-  const { extensions } = asObject(described.capabilities)
-  part('tasks').hidden = !Object.hasOwn(asObject(extensions), 'io.modelcontextprotocol/tasks')
-  const version = era === 'modern' ? MODERN : (asText(described.protocolVersion) ?? LEGACY)
-  part('server').replaceChildren(
-    element('strong', {}, clip(name.filter(Boolean).join(' '), 200)),
-    ` speaks MCP ${clip(version, 40)}`,
-    details('Server description', code(pretty(described), 'The server’s description as JSON')),
-  )
+function showServer(opened: Connection, offers: readonly Offer[], bar: Bar): void {
+  bar.show('connected', 'Connected')
+  bar.showServer(opened)
+  part('sign-in').hidden = challenge === ''
+  const own = showCatalogue(part('catalogue'), offers, {
+    say,
+    onPick: (offer, isByUser) => show(opened.client, offer, isByUser),
+  })
+  catalogue = own
+  const wanted = askedId()
+  document.querySelector('[data-go=rail]')!.textContent = `Tools ${offers.length}`
+  if (offers.length === 0)
+    part('work').replaceChildren(
+      element(
+        'div',
+        { id: 'item' },
+        element('h2', {}, 'Connected'),
+        element('p', {}, 'The server offers no tools, resources or prompts to this client.'),
+      ),
+    )
+  own.pick(picked === undefined ? wanted : idOf(picked))
+  goTo(wanted === undefined ? 'rail' : 'work')
+  say(`Connected, ${offers.length} offers`)
 }
 
-/** Opens the authorization section if the server requires a token. */
-function onFailure(error: unknown): void {
-  if (!isA(error, SignInNeeded)) return
-  challenge = error.challenge
+function show(client: Client, offer: Offer, isByUser: boolean): void {
+  const { kind, item } = offer
+  shown?.end()
+  picked = offer
+  shown = showItem(kind, item, {
+    client,
+    work: part('work'),
+    questions,
+    say,
+    onFailure,
+    onResult: ({ resultType }) => {
+      if (resultType === 'task') catalogue?.note(offer, 'task')
+    },
+    marks: marksOf(offer),
+  })
+  if (!isByUser) return
+  location.hash = idOf(offer)
+  goTo('work')
+  part('work').scrollTop = 0
+  shown.heading.focus({ preventScroll: true })
+  say(`${titleOf(kind, item)}: its form is shown`)
+}
+
+/** Whether the server requires a token. */
+function noteChallenge(error: unknown): boolean {
+  const causes = isA(error, NoConnection) ? error.attempts.map((attempt) => attempt.error) : [error]
+  const needed = causes.find((cause) => isA(cause, SignInNeeded))
+  if (!isA(needed, SignInNeeded)) return false
+  challenge = needed.challenge
   part('sign-in').hidden = false
-  part<HTMLDetailsElement>('authorization').open = true
+  return true
+}
+
+/** Opens the authorization section if the server requires a token for a call. */
+function onFailure(error: unknown): void {
+  if (!noteChallenge(error)) return
+  openAuthorization()
   say('The server asks for authorization')
 }
 
-function showSignInProblem(error: unknown): void {
+function openAuthorization(): void {
+  part('settings').classList.add('open')
   part<HTMLDetailsElement>('authorization').open = true
+}
+
+function showSignInProblem(error: unknown): void {
+  openAuthorization()
   part('sign-in').hidden = false
   part('sign-in-problem').textContent = reasonOf(error)
+}
+
+/** Esc: ends what is closest to the user, otherwise goes back to the list. */
+function leave(bar: Bar): void {
+  if (bar.closeMenu()) return
+  const isInRail = part('rail').contains(document.activeElement)
+  if (!isInRail && shown?.end() === true) return
+  goTo('rail')
+  catalogue?.leaveFilter()
+}
+
+function call(): void {
+  const question = document.activeElement?.closest<HTMLFormElement>('form.question')
+  const form = question ?? document.querySelector<HTMLFormElement>('#call')
+  form?.requestSubmit()
 }
 
 async function start(): Promise<void> {
   const local = await readLocal()
   if (local === undefined) {
-    part('work').replaceChildren(...openAgain())
+    part('work').replaceChildren(element('div', { id: 'item' }, ...openAgain()))
     return
   }
-  part('endpoint').textContent = local.endpoint
   part('tasks').setAttribute('href', tasksUrl())
   const fetchOutside = createFetchOutside(local)
-  const reconnect = (): void => void connect(local)
-  settings.addEventListener('change', ({ target }) => {
-    if (target !== part('client-id')) reconnect()
+  const bar = createBar(local.endpoint, () => void connect(local, bar))
+  listenToTabs()
+  listenToKeys({
+    call,
+    filter: () => {
+      goTo('rail')
+      catalogue?.focusFilter()
+    },
+    leave: () => leave(bar),
   })
-  settings.addEventListener('submit', (event) => {
+  document.querySelector('.skip')!.addEventListener('click', (event) => {
+    // The hash of the URL names the chosen offer.
     event.preventDefault()
-    reconnect()
+    goTo('work')
+    part('work').focus()
+  })
+  addEventListener('hashchange', () => {
+    const id = askedId()
+    if (id !== undefined && (picked === undefined || id !== idOf(picked)) && catalogue?.has(id))
+      catalogue.pick(id)
   })
   part('clear').addEventListener('click', () => part('exchanges').replaceChildren())
   part('sign-in').addEventListener('click', () => {
@@ -136,15 +231,14 @@ async function start(): Promise<void> {
   })
   try {
     const token = await finishSignIn(fetchOutside)
-    if (token !== undefined) tokenInput.value = token
+    if (token !== undefined) {
+      part<HTMLInputElement>('token').value = token
+      part('token-summary').textContent = 'Token'
+    }
   } catch (error) {
     showSignInProblem(error)
   }
-  // Once: who chooses the era afterwards is shown what it does.
-  await connect(local, () => {
-    part<HTMLInputElement>('era-legacy').checked = true
-    return connect(local)
-  })
+  await connect(local, bar)
 }
 
 void start()

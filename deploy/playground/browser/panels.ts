@@ -1,75 +1,50 @@
 /** The middle of the page: one tool, resource, template or prompt, with its form and its result. */
 import { type ArgumentForm, createArgumentForm } from './argument-form.ts'
-import type { Client } from './client.ts'
 import { type Completable, suggest } from './completion.ts'
-import { button, code, details, element } from './dom.ts'
+import { code, element, nextId } from './dom.ts'
 import { labelled } from './form.ts'
 import { asList, asObject, asText, type Json, pretty } from './json.ts'
-import { showProblem, showResult } from './result.ts'
+import { moveByArrows, rove } from './keys.ts'
+import { createRun, type RunPlace } from './run.ts'
 import { expand, variablesOf } from './uri-template.ts'
 
 export type Kind = 'tool' | 'resource' | 'template' | 'prompt'
 
-export interface Place {
-  readonly client: Client
+export interface Place extends RunPlace {
   readonly work: HTMLElement
-  /** Where the server's questions appear. */
-  readonly questions: HTMLElement
-  /** For screen readers. */
-  readonly say: (text: string) => void
-  /** Called with an error, including that the server requires a token. */
-  readonly onFailure: (error: unknown) => void
+  /** What is known about the item. */
+  readonly marks: readonly string[]
 }
 
-/** Shows one item of the server's lists. Returns a function that ends its running request. */
-export function showItem(kind: Kind, item: Json, place: Place): () => void {
+export interface ShownItem {
+  /** Focused when the user has chosen the item. */
+  readonly heading: HTMLElement
+  /** Ends the running request. False if nothing runs. */
+  readonly end: () => boolean
+}
+
+/** Shows one item of the server's lists. */
+export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
   const panel = PANELS[kind](item, place)
-  const output = element('div', { class: 'result' })
-  let running: AbortController | undefined
-  const cancel = button('Cancel', () => running?.abort(new Error('cancelled')), { disabled: '' })
-  const submit = element('button', { type: 'submit', class: 'main' }, panel.verb)
-  const run = async (): Promise<void> => {
-    running?.abort(new Error('called again'))
-    const own = new AbortController()
-    running = own
-    try {
-      const params = panel.params()
-      cancel.disabled = false
-      place.say('Running')
-      output.replaceChildren(element('p', {}, 'Running …'))
-      output.classList.remove('failed')
-      const result = await place.client.request(panel.method, params, own.signal, item.inputSchema)
-      showResult(output, result)
-      place.say('There is a result')
-    } catch (error) {
-      if (running !== own) return
-      showProblem(output, own.signal.aborted ? new Error('cancelled') : error)
-      place.say('There is no result')
-      place.onFailure(error)
-    } finally {
-      if (running === own) {
-        cancel.disabled = true
-        running = undefined
-      }
-    }
-  }
-  const form = element(
-    'form',
-    { novalidate: '' },
-    ...panel.fields,
-    element('div', { class: 'buttons' }, submit, cancel),
+  const run = createRun(
+    { method: panel.method, verb: panel.verb, params: panel.params, schema: item.inputSchema },
+    place,
   )
+  const heading = element('h2', { tabindex: '-1' }, asText(item.title) ?? titleOf(kind, item))
+  const { tabs, views } = createViews(panel, item)
+  const form = element('form', { id: 'call', novalidate: '' }, ...views, run.bar)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    void run()
+    run.start()
   })
-  place.questions.replaceChildren()
-  place.work.replaceChildren(...heading(kind, item), form, place.questions, output)
+  place.work.replaceChildren(describe(heading, kind, item, place.marks), tabs, form, run.output)
   panel.prepare?.()
-  return () => running?.abort(new Error('cancelled'))
+  return { heading, end: run.end }
 }
 
 interface Panel {
+  /** Of a tool, which is also edited as JSON. */
+  readonly arguments?: ArgumentForm
   readonly method: string
   readonly verb: string
   readonly fields: readonly HTMLElement[]
@@ -85,6 +60,7 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
     return {
       method: 'tools/call',
       verb: 'Call',
+      arguments: form,
       fields: [form.node],
       params: () => ({ name, arguments: form.read() }),
     }
@@ -143,22 +119,55 @@ function textInputs(fields: readonly Json[]): TextInputs {
   }
 }
 
-function heading(kind: Kind, item: Json): HTMLElement[] {
+/** Form, JSON and Definition. `#saved` is for saved calls. */
+function createViews(
+  panel: Panel,
+  item: Json,
+): { readonly tabs: HTMLElement; readonly views: HTMLElement[] } {
+  const none = element('p', { class: 'soft' }, 'Nothing to fill in.')
+  const fields = element('div', { class: 'fields', role: 'tabpanel' }, ...panel.fields)
+  if (fields.querySelector('input,select,textarea,fieldset') === null) fields.append(none)
+  const definition = element(
+    'div',
+    { id: 'definition', role: 'tabpanel', hidden: '' },
+    code(pretty(item), 'The definition as JSON'),
+  )
+  const names = panel.arguments === undefined ? ['Form', 'Definition'] : ['Form', 'JSON', 'Definition']
+  const tabs = names.map((name) => element('button', { type: 'button', role: 'tab', id: nextId() }, name))
+  const select = (tab: HTMLElement): void => {
+    const name = tab.textContent
+    if (name !== 'Definition' && panel.arguments?.edit(name === 'JSON' ? 'json' : 'form') === false) return
+    for (const one of tabs) one.setAttribute('aria-selected', String(one === tab))
+    rove(tabs, tab)
+    definition.hidden = name !== 'Definition'
+    fields.hidden = !definition.hidden
+    ;(fields.hidden ? definition : fields).setAttribute('aria-labelledby', tab.id)
+  }
+  for (const tab of tabs) tab.addEventListener('click', () => select(tab))
+  select(tabs[0]!)
+  const list = element('div', { role: 'tablist', 'aria-label': 'Views' }, ...tabs)
+  list.addEventListener('keydown', (event) => moveByArrows(event, tabs))
+  return {
+    tabs: element('div', { id: 'views' }, list, element('div', { id: 'saved' })),
+    views: [fields, definition],
+  }
+}
+
+function describe(heading: HTMLElement, kind: Kind, item: Json, marks: readonly string[]): HTMLElement {
   const name = titleOf(kind, item)
-  const title = asText(item.title)
-  const { readOnlyHint, destructiveHint } = asObject(item.annotations)
-  const mark = (text: string, isOn: unknown): HTMLElement | undefined =>
-    isOn === true ? element('mark', {}, text) : undefined
-  const heading = element('h2', { tabindex: '-1' }, element('code', {}, name))
   const description = asText(item.description)
-  const marks = [mark('read-only', readOnlyHint), mark('destructive', destructiveHint)]
-  return [
-    heading,
-    ...(title === undefined || title === name ? [] : [element('p', { class: 'soft' }, title)]),
-    ...marks.filter((one) => one !== undefined),
-    ...(description === undefined ? [] : [element('p', { class: 'description' }, description)]),
-    details('Definition', code(pretty(item), 'The definition as JSON')),
-  ]
+  return element(
+    'div',
+    { id: 'item' },
+    element(
+      'div',
+      { class: 'line' },
+      heading,
+      heading.textContent === name ? undefined : element('code', { class: 'soft' }, name),
+      ...marks.map((mark) => element('mark', mark === 'destructive' ? { class: 'bad' } : {}, mark)),
+    ),
+    element('p', { class: 'description' }, description ?? ''),
+  )
 }
 
 export function titleOf(kind: Kind, item: Json): string {

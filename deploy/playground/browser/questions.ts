@@ -101,7 +101,7 @@ function fill(params: Json): Question {
   const form = createArgumentForm(params.requestedSchema, 'Answer')
   return {
     title: 'The server asks',
-    content: [element('p', {}, asText(params.message) ?? ''), form.node],
+    content: [element('p', {}, asText(params.message) ?? ''), form.node, element('div', {}, form.toggle)],
     answers: { 'Send answer': () => ({ action: 'accept', content: form.read() }), ...REFUSALS },
   }
 }
