@@ -70,7 +70,7 @@ const SHARED: { readonly [name: string]: string } = {
   'error-text': '../../src/definition',
   'event-stream': '../../src/protocol',
 }
-const SHARED_IMPORT = /(?<=from ')(?:\.\.\/)+src\/\w+(?=\/[\w-]+\.[jt]s')/g
+const SHARED_IMPORT = /(?<=from ?['"])(?:\.\.\/)+src\/\w+(?=\/[\w-]+\.[jt]s['"])/g
 
 const DOC_COMMENT = /^ *\/\*\*[\s\S]*?\*\/\n/gm
 

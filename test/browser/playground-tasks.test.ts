@@ -159,6 +159,8 @@ test('mayfly inspect shows the tasks of any server, with the typed secret', {
   const inspecting = await startInspectServer({ server, headers: {}, token: 'the-token', port: 0 })
   await using opened = await openPage(browser, inspecting.url.replace('#', 'tasks#'))
   const { page, complaints } = opened
+  // Before its script has run, Enter leaves the page.
+  await says(page, 'Type the secret')
   await page.getByLabel('Secret of createTaskAdmin').fill(SECRET)
   await page.keyboard.press('Enter')
   await says(page, /^\d+ tasks?$/)

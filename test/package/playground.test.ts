@@ -23,7 +23,7 @@ function bytesOf({ readAsset }: PageModule, page: string): number {
     if (bodies.has(name)) return
     const { body } = readAsset(name)
     bodies.set(name, body)
-    for (const [, from] of body.matchAll(/from ['"]\.\/([^'"]+)['"]/g)) load(from!)
+    for (const [, from] of body.matchAll(/from ?['"]\.\/([^'"]+)['"]/g)) load(from!)
   }
   load(script!)
   load('style.css')
@@ -46,7 +46,7 @@ test('it serves every module that is built, and each loads only others of them',
   )
   const scripts = ASSETS.filter((name) => name.endsWith('.js'))
   const imports = scripts.flatMap((name) =>
-    [...readAsset(name).body.matchAll(/from ['"]([^'"]+)['"]/g)].map(([, from]) => from!),
+    [...readAsset(name).body.matchAll(/from ?['"]([\w./-]+)['"]/g)].map(([, from]) => from!),
   )
 
   expect([...scripts].sort()).toEqual(

@@ -114,7 +114,7 @@ function fromAnswer(
   return {
     title: 'The answer is not MCP',
     reason: `${status}: ${reason}`,
-    advice: ['The answer holds no JSON-RPC message. Check the URL; the wire shows the whole answer.'],
+    advice: ['It has no JSON-RPC message. Check the URL; the wire shows the response.'],
   }
 }
 
