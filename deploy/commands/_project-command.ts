@@ -1,4 +1,5 @@
 /** The common part of the commands that work on one project and one of its platforms. */
+
 import { join, resolve } from 'node:path'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Target } from '../contract/target.ts'
@@ -11,20 +12,23 @@ import {
   parsePath,
   parsePort,
 } from '../terminal/command-line.ts'
+import type { Help, HelpRow } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { chooseProject, type ProjectTarget } from './_choose-project.ts'
 
 /** Help for the options that all commands share. */
-export const COMMON_HELP = `  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --target   ${targetNames}; default: what package.json says, or the platform's own files
-  --quiet    print only warnings and errors`
+export const COMMON_HELP: readonly HelpRow[] = [
+  ['entry', 'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts'],
+  ['--target', `${targetNames}; default: what package.json says, or the platform's own files`],
+  ['--quiet', 'print only warnings and errors'],
+]
 
 // Accepts several in order to refuse them: `parseArgs` would silently use the last.
 const COMMON_OPTIONS = { target: { type: 'string', multiple: true }, quiet: { type: 'boolean' } } as const
 
 export interface ProjectCommand<Options extends ParseArgsOptionsConfig> {
   readonly name: string
-  readonly help: string
+  readonly help: Help
   readonly options: Options
   /** Arguments after `--`, for the platform's own tool. */
   readonly hasToolOptions?: boolean
@@ -63,8 +67,10 @@ export function outFolder({ project, targetName }: ProjectTarget, out: string | 
 /** The options of a command that serves. */
 export const SERVING_OPTIONS = { port: { type: 'string' }, path: { type: 'string' } } as const
 
-export const SERVING_HELP = `  --port     default 8787 for cloudflare, 3000 for most others; 0 picks a free one
-  --path     the path of the MCP endpoint; default /mcp`
+export const SERVING_HELP: readonly HelpRow[] = [
+  ['--port', 'default 8787 for cloudflare, 3000 for most others; 0 picks a free one'],
+  ['--path', 'the path of the MCP endpoint; default /mcp'],
+]
 
 interface ServingValues {
   readonly port?: string | undefined

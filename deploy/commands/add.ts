@@ -19,33 +19,47 @@ import { tomlFormat } from '../add/toml-format.ts'
 import { isLocalHost } from '../check/addresses.ts'
 import { deploymentName, manifestIn, packageName } from '../project/project.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
-import { parseCommand } from '../terminal/command-line.ts'
+import { orMeant, parseCommand } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { parseHeaderVariable, parseServerUrl, parseVariable } from '../terminal/server-address.ts'
 import { isSystemError, systemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 
 const NAMES = Object.keys(CLIENTS).join(', ')
 
-const HELP = `mayfly add <url> --client <name>... [--name <name>] [--scope project|user] [--bearer-env <variable>]
-
-  url           the MCP endpoint: https://example.com/mcp
-  --client      ${NAMES}; several may be given
-  --name        what the client calls the server; default: from the host of the URL, or of package.json for
-                a server of this machine
-  --scope       project: the file in this folder; user: the one in your home folder; default: project where the client
-                reads one (Codex: user)
-  --bearer-env  the environment variable that holds the token: sent as Authorization: Bearer …
-  --header-env  another header and its variable, as in --header-env X-Api-Key=SHOP_KEY; may be repeated
-  --print       print the entry, and do not read or write any file
-  --dry-run     show what would be written
-  --force       replace a server with the same name and another URL or other settings
-
-Changes nothing else in the file. Secrets are never written: the file names their variables, and VS Code prompts for them. If a file
-cannot be read, it is left unchanged; the entry is printed instead, with exit code 1.
-
-  mayfly add https://shop.example.com/mcp --client cursor
-  mayfly add https://shop.example.com/mcp --client vscode --client codex --bearer-env SHOP_TOKEN
-`
+const HELP: Help = {
+  usage: [
+    'mayfly add <url> --client <name>... [--name <name>] [--scope project|user] [--bearer-env <variable>]',
+  ],
+  options: [
+    ['url', 'the MCP endpoint: https://example.com/mcp'],
+    ['--client', `${NAMES}; several may be given`],
+    [
+      '--name',
+      'what the client calls the server; default: from the host of the URL, or of package.json for a server of this machine',
+    ],
+    [
+      '--scope',
+      'project: the file in this folder; user: the one in your home folder; default: project where the client reads one (Codex: user)',
+    ],
+    ['--bearer-env', 'the environment variable that holds the token: sent as Authorization: Bearer …'],
+    [
+      '--header-env',
+      'another header and its variable, as in --header-env X-Api-Key=SHOP_KEY; may be repeated',
+    ],
+    ['--print', 'print the entry, and do not read or write any file'],
+    ['--dry-run', 'show what would be written'],
+    ['--force', 'replace a server with the same name and another URL or other settings'],
+  ],
+  text: [
+    'Changes nothing else in the file. Secrets are never written: the file names their variables, and VS Code prompts for them. If a file cannot be read, it is left unchanged; the entry is printed instead, with exit code 1.',
+  ],
+  examples: [
+    'mayfly add https://shop.example.com/mcp --client cursor',
+    'mayfly add https://shop.example.com/mcp --client vscode --bearer-env TOKEN',
+  ],
+  page: 'connect.md',
+}
 
 const MAX_TRIES = 100
 
@@ -208,7 +222,8 @@ function parseClients(given: readonly string[]): Client[] {
   if (names.length === 0) throw new UsageError(`which client? pass --client with one of ${NAMES}`)
   return names.map((name) => {
     if (Object.hasOwn(CLIENTS, name)) return CLIENTS[name]!
-    throw new UsageError(`there is no client "${printable(name)}": pass one of ${NAMES}`)
+    const remedy = orMeant(name, Object.keys(CLIENTS), `pass one of ${NAMES}`)
+    throw new UsageError(`there is no client "${printable(name)}": ${remedy}`)
   })
 }
 

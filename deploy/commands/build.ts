@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import { toJsonLine } from '../../src/definition/json-line.ts'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
 import { printable } from '../terminal/cli-error.ts'
+import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
 
@@ -15,18 +16,23 @@ export async function build(args: string[]): Promise<number> {
   return isBundle ? (await import('../targets/mcpb/build.ts')).buildMcpb(args) : buildTarget(args)
 }
 
-const HELP = `mayfly build [entry] [--target <name>] [--out <folder>] [--json] [--quiet]
-
-${COMMON_HELP}
-  --out      where to write; default dist/<target>. Replaces an earlier build there.
-  --json     print { target, out, main, size, limits } as JSON
-
-Prints what it wrote and its size, raw and gzipped. Warns if the size is near one of the platform's limits.
-
-  mayfly build --target lambda
-  mayfly build --target mcpb                (a desktop bundle: see mayfly build --target mcpb --help)
-  mayfly build src/server.ts --target vercel --out build/vercel
-`
+const HELP: Help = {
+  usage: ['mayfly build [entry] [--target <name>] [--out <folder>] [--json] [--quiet]'],
+  options: [
+    ...COMMON_HELP,
+    ['--out', 'where to write; default dist/<target>. Replaces an earlier build there.'],
+    ['--json', 'print { target, out, main, size, limits } as JSON'],
+  ],
+  text: [
+    "Prints what it wrote and its size, raw and gzipped. Warns if the size is near one of the platform's limits.",
+  ],
+  examples: [
+    'mayfly build --target lambda',
+    ['mayfly build --target mcpb', 'a desktop bundle'],
+    'mayfly build src/server.ts --target vercel --out build/vercel',
+  ],
+  page: 'deploy/README.md',
+}
 
 /** Exit code 0, even if the build is over a limit, since the user's plan is unknown. Throws `CliError` if the build fails. */
 const buildTarget = projectCommand({

@@ -2,6 +2,7 @@
  * `mayfly check`: probes any MCP endpoint over HTTP and reports what works, degrades or is wrong; with `--as`, whether Claude, ChatGPT, VS
  * Code and Cursor would connect.
  */
+
 import { isObject } from '../../src/definition/is-object.ts'
 import type { ToolCall } from '../check/call-result.ts'
 import { CLIENTS } from '../check/clients/all.ts'
@@ -14,36 +15,45 @@ import { createHide } from '../check/secrets.ts'
 import { walkAs } from '../check/walk/walk.ts'
 import { renderWalks, renderWalksJson } from '../check/walk-report.ts'
 import { UsageError } from '../terminal/cli-error.ts'
-import { parseCommand, parseMs } from '../terminal/command-line.ts'
+import { orMeant, parseCommand, parseMs } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
 import { isColoured } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
 
-const HELP = `mayfly check <url> [--as <client>]... [--no-register] [--bearer-env <variable>] [--header 'Name: value']... [--json]
-                   [--timeout <ms>] [--deadline <ms>] [--origin <origin>] [--call <tool> [--arguments <json>]]
-
-  url         the MCP endpoint: https://example.com/mcp
-  --as        connect as claude, chatgpt, vscode, cursor or all, and report where each would stop; may be repeated
-${CREDENTIALS_HELP}
-  --json      print one JSON document instead of the table
-  --timeout   milliseconds per request; default 10000
-  --deadline  milliseconds for the whole check; default six times --timeout, at least 10000
-  --origin    the origin of a web page, for the CORS check; default an invented one
-  --call      call this tool and check its result; without it, no tool is called
-  --arguments its arguments, as JSON; default {}
-  --no-register  with --as: do not register at the authorization server, since registrations persist there
-
-Calls no tool unless --call names one, and changes nothing, except for the registrations of --as. Each line is a claim and its
-verdict: works, degrades (clients work, but lose a feature), wrong (with what to do about it), hint (allowed, but some
-clients or models have problems with it), or skipped.
-
-Exit codes: 0 nothing is wrong, 1 something is wrong or a client would stop, 2 invalid command line, an unlisted
-tool for --call, or no answer at the URL. A client of --as whose steps could not all be tried "cannot be told".
-
-  mayfly check https://example.com/mcp
-  mayfly check https://example.com/mcp --bearer-env TOKEN --json
-  mayfly check https://example.com/mcp --as all
-`
+const HELP: Help = {
+  usage: [
+    "mayfly check <url> [--as <client>]... [--no-register] [--bearer-env <variable>] [--header 'Name: value']... [--json] [--timeout <ms>] [--deadline <ms>] [--origin <origin>] [--call <tool> [--arguments <json>]]",
+  ],
+  options: [
+    ['url', 'the MCP endpoint: https://example.com/mcp'],
+    [
+      '--as',
+      'connect as claude, chatgpt, vscode, cursor or all, and report where each would stop; may be repeated',
+    ],
+    ...CREDENTIALS_HELP,
+    ['--json', 'print one JSON document instead of the table'],
+    ['--timeout', 'milliseconds per request; default 10000'],
+    ['--deadline', 'milliseconds for the whole check; default six times --timeout, at least 10000'],
+    ['--origin', 'the origin of a web page, for the CORS check; default an invented one'],
+    ['--call', 'call this tool and check its result; without it, no tool is called'],
+    ['--arguments', 'its arguments, as JSON; default {}'],
+    [
+      '--no-register',
+      'with --as: do not register at the authorization server, since registrations persist there',
+    ],
+  ],
+  text: [
+    'Calls no tool unless --call names one, and changes nothing, except for the registrations of --as. Each line is a claim and its verdict: works, degrades (clients work, but lose a feature), wrong (with what to do about it), hint (allowed, but some clients or models have problems with it), or skipped.',
+    'Exit codes: 0 nothing is wrong, 1 something is wrong or a client would stop, 2 invalid command line, an unlisted tool for --call, or no answer at the URL. A client of --as whose steps could not all be tried "cannot be told".',
+  ],
+  examples: [
+    'mayfly check https://example.com/mcp',
+    'mayfly check https://example.com/mcp --bearer-env TOKEN --json',
+    'mayfly check https://example.com/mcp --as all',
+  ],
+  page: 'check.md',
+}
 
 const DEFAULT_TIMEOUT_MS = 10_000
 const MAX_TIMEOUT_MS = 600_000
@@ -122,7 +132,9 @@ function parseClients(texts: readonly string[]): readonly Profile[] {
   const known = CLIENTS.map(({ id }) => id)
   const unknown = texts.find((text) => text !== 'all' && !known.some((id) => id === text))
   if (unknown !== undefined)
-    throw new UsageError(`${toQuoted(unknown)} is not a known client: pass ${known.join(', ')} or all`)
+    throw new UsageError(
+      `${toQuoted(unknown)} is not a known client: ${orMeant(unknown, known, `pass ${known.join(', ')} or all`)}`,
+    )
   return texts.includes('all') ? CLIENTS : CLIENTS.filter(({ id }) => texts.includes(id))
 }
 

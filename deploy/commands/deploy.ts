@@ -1,4 +1,5 @@
 /** `mayfly deploy`: builds, checks, and uploads with the platform's own CLI. */
+
 import { join, relative } from 'node:path'
 import { isA } from '../../src/definition/error-text.ts'
 import { countVerdicts } from '../check/report.ts'
@@ -13,6 +14,7 @@ import { type DeployTool, findTool, requireLogin, runStep } from '../targets/dep
 import { redact } from '../targets/tool-output.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseMs } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { parseVariable } from '../terminal/server-address.ts'
 import { quoted } from '../terminal/shell-word.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -22,31 +24,48 @@ import { describePlace, settlePlace } from './_place.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
 import { notInstalled, openTool, placeAsJson } from './_released-place.ts'
 
-const HELP = `mayfly deploy [entry] [--target <name>] [--stage <name>] [--secret <NAME>]... [--preview] [--yes] [--dry-run]
-              [--check | --no-check] [--check-bearer-env <NAME>] [--json] [--timeout <ms>] [--out <folder>]
-              [--quiet] [-- <for the tool>...]
-
-${COMMON_HELP}
-  --stage    deploy to a place of its own beside production, such as staging, with its own secrets and stores
-  --secret   send this variable to the platform's secret store; its value comes from the environment, else .env or .dev.vars,
-             for a stage first from .env.<stage>
-  --preview  deploy to a separate URL and leave production unchanged (cloudflare, vercel, netlify, deno)
-  --yes      do not ask before something is changed
-  --check    print the whole report of mayfly check, and fail if steps were skipped because of a missing token
-  --no-check do not check the deployed server
-  --check-bearer-env  the variable with a token for the check, of a server with auth; found as for --secret
-  --json     print one JSON document with the place, the URL and the result of the check
-  --timeout  milliseconds for each step of the platform's CLI; default 1800000 (30 minutes)
-  --dry-run  do everything except the upload, and print the commands
-  --out      where to build; default dist/<target>
-  --         pass everything after it to the platform's own CLI
-
-Prints the URL of the MCP endpoint on stdout, and the output of the platform's CLI on stderr.
-
-  mayfly deploy --secret MAYFLY_SECRET
-  mayfly deploy --stage staging --secret MAYFLY_SECRET --yes
-  mayfly deploy --target vercel --dry-run
-`
+const HELP: Help = {
+  usage: [
+    'mayfly deploy [entry] [--target <name>] [--stage <name>] [--secret <NAME>]... [--preview] [--yes] [--dry-run] [--check | --no-check] [--check-bearer-env <NAME>] [--json] [--timeout <ms>] [--out <folder>] [--quiet] [-- <for the tool>...]',
+  ],
+  options: [
+    ...COMMON_HELP,
+    [
+      '--stage',
+      'deploy to a place of its own beside production, such as staging, with its own secrets and stores',
+    ],
+    [
+      '--secret',
+      "send this variable to the platform's secret store; its value comes from the environment, else .env or .dev.vars, for a stage first from .env.<stage>",
+    ],
+    [
+      '--preview',
+      'deploy to a separate URL and leave production unchanged (cloudflare, vercel, netlify, deno)',
+    ],
+    ['--yes', 'do not ask before something is changed'],
+    [
+      '--check',
+      'print the whole report of mayfly check, and fail if steps were skipped because of a missing token',
+    ],
+    ['--no-check', 'do not check the deployed server'],
+    [
+      '--check-bearer-env',
+      'the variable with a token for the check, of a server with auth; found as for --secret',
+    ],
+    ['--json', 'print one JSON document with the place, the URL and the result of the check'],
+    ['--timeout', "milliseconds for each step of the platform's CLI; default 1800000 (30 minutes)"],
+    ['--dry-run', 'do everything except the upload, and print the commands'],
+    ['--out', 'where to build; default dist/<target>'],
+    ['--', "pass everything after it to the platform's own CLI"],
+  ],
+  text: ["Prints the URL of the MCP endpoint on stdout, and the output of the platform's CLI on stderr."],
+  examples: [
+    'mayfly deploy --secret MAYFLY_SECRET',
+    'mayfly deploy --stage staging --secret MAYFLY_SECRET --yes',
+    'mayfly deploy --target vercel --dry-run',
+  ],
+  page: 'deploy/README.md',
+}
 
 const DEFAULT_TIMEOUT_MS = 1_800_000
 const MAX_TIMEOUT_MS = 86_400_000

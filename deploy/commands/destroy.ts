@@ -1,8 +1,10 @@
 /** `mayfly destroy --stage`: removes a stage from its platform, with the platform's own CLI. */
+
 import { createTempFolder } from '../build/work-folder.ts'
 import type { Removal } from '../contract/release.ts'
 import { parseStage } from '../project/stages.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { ProjectTarget } from './_choose-project.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
@@ -17,17 +19,20 @@ import {
   showPlace,
 } from './_released-place.ts'
 
-const HELP = `mayfly destroy [entry] --stage <stage> [--target <name>] [--confirm <place>] [--quiet] [-- <for the tool>...]
-
-${COMMON_HELP}
-  --stage    the stage to remove; production is not removed by Mayfly
-  --confirm  without a terminal: what you would type on one, the name of the place
-  --         pass everything after it to the platform's own CLI
-
-Lists what is removed and what stays, and asks for the name of the place.
-
-  mayfly destroy --stage staging
-`
+const HELP: Help = {
+  usage: [
+    'mayfly destroy [entry] --stage <stage> [--target <name>] [--confirm <place>] [--quiet] [-- <for the tool>...]',
+  ],
+  options: [
+    ...COMMON_HELP,
+    ['--stage', 'the stage to remove; production is not removed by Mayfly'],
+    ['--confirm', 'without a terminal: what you would type on one, the name of the place'],
+    ['--', "pass everything after it to the platform's own CLI"],
+  ],
+  text: ['Lists what is removed and what stays, and asks for the name of the place.'],
+  examples: ['mayfly destroy --stage staging'],
+  page: 'deploy/stages.md',
+}
 
 /** Exit code of the platform's tool. Throws `CliError` if the user does not confirm, or nothing is there. */
 export const destroy = projectCommand({

@@ -4,6 +4,7 @@
  * stdout carries exactly one line, `ready <url>`, once the server answers MCP; everything else is on stderr. Where both are a terminal, the
  * screen on stderr says it.
  */
+
 import type { RunningTarget } from '../contract/target.ts'
 import { refuseFaulty } from '../doctor/load.ts'
 import { type FrontOptions, type PlaygroundFront, startPlaygroundFront } from '../playground/front.ts'
@@ -16,6 +17,7 @@ import { findInspector, startInspector } from '../run/inspector.ts'
 import { openInBrowser } from '../run/open-browser.ts'
 import { freePort } from '../run/port.ts'
 import { CliError, UsageError } from '../terminal/cli-error.ts'
+import type { Help } from '../terminal/help.ts'
 import { quoted } from '../terminal/shell-word.ts'
 import { alignColumns, duration, stylesFor } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -27,22 +29,26 @@ import {
   whereToServe,
 } from './_project-command.ts'
 
-const HELP = `mayfly dev [entry] [--target <name>] [--port <n>] [--path <path>] [--open | --inspector]
-           [--no-playground] [--quiet]
-
-${COMMON_HELP}
-${SERVING_HELP}
-  --open           on a terminal, open the playground in the browser: a page that tries every tool, resource and prompt
-  --inspector      start the project's own @modelcontextprotocol/inspector, connected
-  --no-playground  do not serve the playground; the platform's own process listens on the port
-
-Runs on the platform's own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers, unless
-stdout is a terminal; everything else goes to stderr. On a terminal a request is one short line, elsewhere one of JSON.
-
-  mayfly dev
-  mayfly dev --open
-  mayfly dev src/server.ts --target deno --port 0
-`
+const HELP: Help = {
+  usage: [
+    'mayfly dev [entry] [--target <name>] [--port <n>] [--path <path>] [--open | --inspector] [--no-playground] [--quiet]',
+  ],
+  options: [
+    ...COMMON_HELP,
+    ...SERVING_HELP,
+    [
+      '--open',
+      'on a terminal, open the playground in the browser: a page that tries every tool, resource and prompt',
+    ],
+    ['--inspector', "start the project's own @modelcontextprotocol/inspector, connected"],
+    ['--no-playground', "do not serve the playground; the platform's own process listens on the port"],
+  ],
+  text: [
+    'Runs on the platform\'s own runtime and reloads on change. Prints "ready <url>" on stdout once the server answers, unless stdout is a terminal; everything else goes to stderr. On a terminal a request is one short line, elsewhere one of JSON.',
+  ],
+  examples: ['mayfly dev', 'mayfly dev --open', 'mayfly dev src/server.ts --target deno --port 0'],
+  page: 'cli.md',
+}
 
 /** Runs until a signal ends it (exit code 0) or the server stops by itself. Throws `CliError`. */
 export const dev = projectCommand({

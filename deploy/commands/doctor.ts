@@ -20,19 +20,26 @@ import { defaultEntry } from '../project/entry.ts'
 import { findSecret, unsentSecrets } from '../project/secrets.ts'
 import { findTarget } from '../targets/all.ts'
 import { CliError, printable, printableLines } from '../terminal/cli-error.ts'
+import type { Help } from '../terminal/help.ts'
 import { quoted } from '../terminal/shell-word.ts'
 import { stylesFor } from '../terminal/styles.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
 
-const HELP = `mayfly doctor [entry] [--target <name>] [--json] [--quiet]
-
-${COMMON_HELP}
-  --json     print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON
-
-Ends with what to do next. Exit code 1 if something is wrong, 0 otherwise. Warnings and degraded features are not wrong.
-
-  mayfly doctor --target lambda
-`
+const HELP: Help = {
+  usage: ['mayfly doctor [entry] [--target <name>] [--json] [--quiet]'],
+  options: [
+    ...COMMON_HELP,
+    [
+      '--json',
+      'print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON',
+    ],
+  ],
+  text: [
+    'Ends with what to do next. Exit code 1 if something is wrong, 0 otherwise. Warnings and degraded features are not wrong.',
+  ],
+  examples: ['mayfly doctor --target lambda'],
+  page: 'degradation.md',
+}
 
 interface Report {
   readonly target: string

@@ -1,4 +1,5 @@
 /** `mayfly ingest`: loads documents into an index of a vector store, and updates the index when they change. */
+
 import { createHash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -13,37 +14,47 @@ import { loadEnvFiles } from '../project/env-files.ts'
 import { refuseForeign } from '../project/owner.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 
-const HELP = `mayfly ingest <folder|file|url>... --store <store> --index <name> --model <model>
-
-  --store       pgvector, libsql, upstash, pinecone, qdrant, chroma or vectorize; a .json file, for createMemoryVectorStore(snapshot);
-                or a module whose default export is a store
-  --index       the index, which is created if it does not exist
-  --model       openai/<model>, or a module whose default export is an embedding model
-  --urls        a file with one more URL per line; may be repeated
-  --name        names this set of documents, 1 to 20 letters, digits, _ and -; default: the folder's name, with a
-                digest of the project's name and of the folders. Removed documents are only looked for under the same name
-  --remove-most allow that more than half of the chunks of this name are removed
-  --chunk-size  characters per chunk, exceeded by half at most; default 800
-  --dry-run     show what would change, and change nothing
-  --quiet       print only warnings and errors
-
-Reads .md, .mdx, .markdown, .html, .htm and .txt files and pages, splits them by headings and size, embeds new chunks and
-deletes removed ones. Chunks are identified by their content, so a second run changes only what has changed.
-
-  pgvector   DATABASE_URL, and the package postgres
-  libsql     LIBSQL_URL, LIBSQL_AUTH_TOKEN, and the package @libsql/client
-  upstash    UPSTASH_VECTOR_REST_URL, UPSTASH_VECTOR_REST_TOKEN
-  pinecone   PINECONE_API_KEY; PINECONE_CLOUD and PINECONE_REGION to create an index
-  qdrant     QDRANT_URL, QDRANT_API_KEY
-  chroma     CHROMA_URL, CHROMA_API_KEY
-  vectorize  CLOUDFLARE_ACCOUNT_ID, CLOUDFLARE_API_TOKEN
-  openai/…   OPENAI_API_KEY
-
-  mayfly ingest docs --store pgvector --index docs --model openai/text-embedding-3-small
-  mayfly ingest docs --store docs-index.json --index docs --model ./embed.ts
-`
+const HELP: Help = {
+  usage: ['mayfly ingest <folder|file|url>... --store <store> --index <name> --model <model>'],
+  options: [
+    [
+      '--store',
+      'pgvector, libsql, upstash, pinecone, qdrant, chroma or vectorize; a .json file, for createMemoryVectorStore(snapshot); or a module whose default export is a store',
+    ],
+    ['--index', 'the index, which is created if it does not exist'],
+    ['--model', 'openai/<model>, or a module whose default export is an embedding model'],
+    ['--urls', 'a file with one more URL per line; may be repeated'],
+    [
+      '--name',
+      "names this set of documents, 1 to 20 letters, digits, _ and -; default: the folder's name, with a digest of the project's name and of the folders. Removed documents are only looked for under the same name",
+    ],
+    ['--remove-most', 'allow that more than half of the chunks of this name are removed'],
+    ['--chunk-size', 'characters per chunk, exceeded by half at most; default 800'],
+    ['--dry-run', 'show what would change, and change nothing'],
+    ['--quiet', 'print only warnings and errors'],
+  ],
+  text: [
+    'Reads .md, .mdx, .markdown, .html, .htm and .txt files and pages, splits them by headings and size, embeds new chunks and deletes removed ones. Chunks are identified by their content, so a second run changes only what has changed.',
+    [
+      ['pgvector', 'DATABASE_URL, and the package postgres'],
+      ['libsql', 'LIBSQL_URL, LIBSQL_AUTH_TOKEN, and the package @libsql/client'],
+      ['upstash', 'UPSTASH_VECTOR_REST_URL, UPSTASH_VECTOR_REST_TOKEN'],
+      ['pinecone', 'PINECONE_API_KEY; PINECONE_CLOUD and PINECONE_REGION to create an index'],
+      ['qdrant', 'QDRANT_URL, QDRANT_API_KEY'],
+      ['chroma', 'CHROMA_URL, CHROMA_API_KEY'],
+      ['vectorize', 'CLOUDFLARE_ACCOUNT_ID, CLOUDFLARE_API_TOKEN'],
+      ['openai/…', 'OPENAI_API_KEY'],
+    ],
+  ],
+  examples: [
+    'mayfly ingest docs --store pgvector --index docs --model openai/text-embedding-3-small',
+    'mayfly ingest docs --store docs-index.json --index docs --model ./embed.ts',
+  ],
+  page: 'retrieval.md',
+}
 
 const DEFAULT_CHUNK_SIZE = 800
 const NAME = /^[\w-]{1,20}$/

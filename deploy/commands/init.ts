@@ -1,4 +1,5 @@
 /** `mayfly init`: creates a small project for one or more platforms. */
+
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
@@ -7,24 +8,34 @@ import { TEMPLATES, type Template } from '../init/server-template.ts'
 import { isSecretFile } from '../project/secrets.ts'
 import { findTarget, targetNames, targets } from '../targets/all.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
-import { parseCommand } from '../terminal/command-line.ts'
+import { orMeant, parseCommand } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { quoted } from '../terminal/shell-word.ts'
 
-const HELP = `mayfly init [dir] [--target <name>]... [--name <name>] [--with <template>]...
-
-  dir        the folder to write; created if needed; must be empty, except for .git
-  --target   ${targetNames}; may be repeated; npm run dev uses the first
-  --name     name of the package and the deployment: lower case letters, digits and dashes; default: the folder's
-  --with     auth: clients need a token; asking: a tool that asks twice; hono: mounted in a Hono app;
-             tasks: a long-running tool, with a store and a runner for the platform; fromSdk: a server of the
-             official SDK. May be repeated; fromSdk excludes asking and tasks
-
-On a terminal, prompts for missing options. Writes a server, a test, the platform's configuration, CI and .gitignore.
-
-  mayfly init shop --target cloudflare
-  mayfly init shop --target vercel --target lambda --name dice
-  mayfly init shop --target bun --with auth --with hono
-`
+const HELP: Help = {
+  usage: ['mayfly init [dir] [--target <name>]... [--name <name>] [--with <template>]...'],
+  options: [
+    ['dir', 'the folder to write; created if needed; must be empty, except for .git'],
+    ['--target', `${targetNames}; may be repeated; npm run dev uses the first`],
+    [
+      '--name',
+      "name of the package and the deployment: lower case letters, digits and dashes; default: the folder's",
+    ],
+    [
+      '--with',
+      'auth: clients need a token; asking: a tool that asks twice; hono: mounted in a Hono app; tasks: a long-running tool, with a store and a runner for the platform; fromSdk: a server of the official SDK. May be repeated; fromSdk excludes asking and tasks',
+    ],
+  ],
+  text: [
+    "On a terminal, prompts for missing options. Writes a server, a test, the platform's configuration, CI and .gitignore.",
+  ],
+  examples: [
+    'mayfly init shop --target cloudflare',
+    'mayfly init shop --target vercel --target lambda --name dice',
+    'mayfly init shop --target bun --with auth --with hono',
+  ],
+  page: 'cli.md',
+}
 
 /** Names that npm and every platform accept. */
 const NAME = /^[a-z][a-z\d-]{0,38}[a-z\d]$/
@@ -79,7 +90,7 @@ function chosenTemplates(names: readonly string[]): ReadonlySet<Template> {
       const template = TEMPLATES.find((known) => known === wantedName)
       if (template !== undefined) return template
       throw new UsageError(
-        `there is no template "${printable(wantedName)}": pass one of ${TEMPLATES.join(', ')}`,
+        `there is no template "${printable(wantedName)}": ${orMeant(wantedName, TEMPLATES, `pass one of ${TEMPLATES.join(', ')}`)}`,
       )
     }),
   )

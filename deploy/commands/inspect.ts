@@ -1,4 +1,5 @@
 /** `mayfly inspect`: the playground of `mayfly dev` for any MCP server. A local process forwards the messages. */
+
 import { randomBytes } from 'node:crypto'
 import { whyNothingAnswers } from '../check/contact.ts'
 import { Wire } from '../check/wire.ts'
@@ -6,21 +7,24 @@ import { startInspectServer } from '../playground/inspect-server.ts'
 import { onInterrupt } from '../run/ending.ts'
 import { openInBrowser } from '../run/open-browser.ts'
 import { parseCommand, parsePort } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
 import { terminal } from '../terminal/terminal.ts'
 
-const HELP = `mayfly inspect <url> [--bearer-env <variable>] [--header 'Name: value']... [--port <n>] [--open]
-
-  url           the MCP endpoint: https://example.com/mcp
-${CREDENTIALS_HELP}
-  --port        port of the page on 127.0.0.1; default a free one
-  --open        on a terminal, open the page in the browser
-
-Prints the page's URL on stdout. There you choose a tool, fill in its form, call it, and see the messages. The URL contains a
-token, so that no other page or program can use the server through this process.
-
-  mayfly inspect https://example.com/mcp --open
-`
+const HELP: Help = {
+  usage: ["mayfly inspect <url> [--bearer-env <variable>] [--header 'Name: value']... [--port <n>] [--open]"],
+  options: [
+    ['url', 'the MCP endpoint: https://example.com/mcp'],
+    ...CREDENTIALS_HELP,
+    ['--port', 'port of the page on 127.0.0.1; default a free one'],
+    ['--open', 'on a terminal, open the page in the browser'],
+  ],
+  text: [
+    "Prints the page's URL on stdout. There you choose a tool, fill in its form, call it, and see the messages. The URL contains a token, so that no other page or program can use the server through this process.",
+  ],
+  examples: ['mayfly inspect https://example.com/mcp --open'],
+  page: 'playground.md',
+}
 
 const TIMEOUT_MS = 10_000
 

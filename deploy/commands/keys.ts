@@ -1,4 +1,5 @@
 /** `mayfly keys`: makes, lists and revokes API keys. */
+
 import { join } from 'node:path'
 import { fileKeyStore } from '../../adapters/_node/key-file.ts'
 import { kvKeyStore } from '../../adapters/cloudflare-keys.ts'
@@ -16,33 +17,45 @@ import { wranglerNamespace } from '../keys/wrangler-kv.ts'
 import { refuseForeign } from '../project/owner.ts'
 import { readProject } from '../project/project.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
-import { oneEntry, parseCommand } from '../terminal/command-line.ts'
+import { oneEntry, orMeant, parseCommand } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { isSystemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 
-const HELP = `mayfly keys create <name> [entry] [--scopes <a,b>] [--expires <time>] [--owner <caller>] [--json]
-mayfly keys list [entry] [--all] [--json]
-mayfly keys revoke <id or name> [entry]
-
-  name        what people call the key. The key itself is printed on stdout, once: only a hash of it is stored
-  entry       the file whose default export is the server; default src/server.ts, server.ts or src/index.ts. The store of its
-              apiKeys is used directly; for environmentKeyStore, .env is written
-  --scopes    what its calls may use, such as orders:read,orders:write; default none
-  --expires   after 12h, 90d, 8w or 1y, or on a day such as 2027-12-31; default never
-  --owner     whose calls they are, ctx.auth.clientId; default the name
-  --all       list revoked and expired keys, too
-  --stage     of which stage of the server; default MAYFLY_STAGE, or production without it
-  --file      instead of the server's store, the file of a fileKeyStore
-  --kv        instead of the server's store, the Cloudflare KV namespace with this binding, by the project's wrangler
-  --server    with --file and --kv: the id of the server; default, except for create, the keys of all
-  --local     with --kv: the namespace of mayfly dev
-  --json      print JSON
-  --quiet     print only the result, warnings and errors
-
-Exit codes: 0 done, 1 refused or not reached, 2 invalid command line. See docs/auth.md of the package.
-
-  mayfly keys create ci --scopes deploy --expires 90d
-`
+const HELP: Help = {
+  usage: [
+    'mayfly keys create <name> [entry] [--scopes <a,b>] [--expires <time>] [--owner <caller>] [--json]',
+    'mayfly keys list [entry] [--all] [--json]',
+    'mayfly keys revoke <id or name> [entry]',
+  ],
+  options: [
+    [
+      'name',
+      'what people call the key. The key itself is printed on stdout, once: only a hash of it is stored',
+    ],
+    [
+      'entry',
+      'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts. The store of its apiKeys is used directly; for environmentKeyStore, .env is written',
+    ],
+    ['--scopes', 'what its calls may use, such as orders:read,orders:write; default none'],
+    ['--expires', 'after 12h, 90d, 8w or 1y, or on a day such as 2027-12-31; default never'],
+    ['--owner', 'whose calls they are, ctx.auth.clientId; default the name'],
+    ['--all', 'list revoked and expired keys, too'],
+    ['--stage', 'of which stage of the server; default MAYFLY_STAGE, or production without it'],
+    ['--file', "instead of the server's store, the file of a fileKeyStore"],
+    [
+      '--kv',
+      "instead of the server's store, the Cloudflare KV namespace with this binding, by the project's wrangler",
+    ],
+    ['--server', 'with --file and --kv: the id of the server; default, except for create, the keys of all'],
+    ['--local', 'with --kv: the namespace of mayfly dev'],
+    ['--json', 'print JSON'],
+    ['--quiet', 'print only the result, warnings and errors'],
+  ],
+  text: ['Exit codes: 0 done, 1 refused or not reached, 2 invalid command line.'],
+  examples: ['mayfly keys create ci --scopes deploy --expires 90d'],
+  page: 'auth.md',
+}
 
 const ACTIONS = ['create', 'list', 'revoke'] as const
 const OF_CREATE = ['scopes', 'expires', 'owner'] as const
@@ -99,8 +112,10 @@ function parseAction(
 ): readonly [(typeof ACTIONS)[number], readonly string[]] {
   const known = ACTIONS.find((one) => one === action)
   if (known === undefined) {
-    const got = action === undefined ? '' : `: got "${printable(action)}"`
-    throw new UsageError(`mayfly keys takes ${ACTIONS.join(', ')}${got}`)
+    const given = action === undefined ? 'no action is given' : `"${printable(action)}" is not an action`
+    throw new UsageError(
+      `${given}: ${orMeant(action ?? '', ACTIONS, 'pass create, list or revoke, as in mayfly keys list')}`,
+    )
   }
   const foreign =
     (known !== 'create' && OF_CREATE.find((name) => values[name] !== undefined)) ||

@@ -3,19 +3,17 @@
 import { FOUND, type Project, type Target } from '../contract/target.ts'
 import { lookUp, runStep } from '../targets/deploy-tool.ts'
 import { CliError } from '../terminal/cli-error.ts'
+import type { Help } from '../terminal/help.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
 import { openTool } from './_released-place.ts'
 
-const HELP = `mayfly logs [entry] [--target <name>] [--quiet] [-- <for the tool>...]
-
-${COMMON_HELP}
-  --         pass everything after it to the platform's own CLI
-
-Streams the deployed server's logs until Ctrl-C.
-
-  mayfly logs --target cloudflare
-  mayfly logs --target lambda -- --region eu-west-1
-`
+const HELP: Help = {
+  usage: ['mayfly logs [entry] [--target <name>] [--quiet] [-- <for the tool>...]'],
+  options: [...COMMON_HELP, ['--', "pass everything after it to the platform's own CLI"]],
+  text: ["Streams the deployed server's logs until Ctrl-C."],
+  examples: ['mayfly logs --target cloudflare', 'mayfly logs --target lambda -- --region eu-west-1'],
+  page: 'cli.md',
+}
 
 /** Exit code of the platform's tool. Throws `CliError` if the platform has no such tool, or the user is not logged in. */
 export const logs = projectCommand({

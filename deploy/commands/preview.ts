@@ -6,6 +6,7 @@ import { loadEnvFiles } from '../project/env-files.ts'
 import { startLaunch } from '../run/launch.ts'
 import { untilAnswers } from '../run/probe.ts'
 import { buildInto } from '../targets/build-into.ts'
+import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 import {
   COMMON_HELP,
@@ -17,17 +18,15 @@ import {
 } from './_project-command.ts'
 import { serveUntilInterrupted } from './dev.ts'
 
-const HELP = `mayfly preview [entry] [--target <name>] [--port <n>] [--path <path>] [--out <folder>]
-               [--quiet]
-
-${COMMON_HELP}
-${SERVING_HELP}
-  --out      where to build; default dist/<target>
-
-Builds like mayfly build and runs the result, without reloading. Prints "ready <url>" on stdout once it answers.
-
-  mayfly preview --target lambda
-`
+const HELP: Help = {
+  usage: ['mayfly preview [entry] [--target <name>] [--port <n>] [--path <path>] [--out <folder>] [--quiet]'],
+  options: [...COMMON_HELP, ...SERVING_HELP, ['--out', 'where to build; default dist/<target>']],
+  text: [
+    'Builds like mayfly build and runs the result, without reloading. Prints "ready <url>" on stdout once it answers.',
+  ],
+  examples: ['mayfly preview --target lambda'],
+  page: 'cli.md',
+}
 
 /** Runs until a signal ends it (exit code 0). Throws `CliError`. */
 export const preview = projectCommand({

@@ -15,27 +15,37 @@ import { type Given, type Made, makeServerJson } from '../registry/server-json.t
 import { problemsOf } from '../registry/validate.ts'
 import { CliError, printable, printableLines, UsageError } from '../terminal/cli-error.ts'
 import { oneEntry, parseCommand } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 
-const HELP = `mayfly registry [entry] --url <endpoint> [--name <name>] [--out <file>]
-
-  entry          the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --url          the deployed MCP endpoint: https://shop.example.com/mcp
-  --name         the name in the registry, io.github.user/shop; default: mcpName of package.json, the name already in the file,
-                 the repository's owner, else the host of the URL
-  --description  100 characters at most; default: the server's
-  --header       a header in which clients must send a secret, such as X-Api-Key; may be repeated
-  --out          default server.json
-  --print        print it, and write nothing
-  --check        write nothing: exit code 1 if the file is missing, invalid, or differs from the server
-  --validate     only validate the file, of any server; needs no entry
-
-Writes the format of 2025-12-11. Keeps what only the file has, such as packages and _meta. If the registry would refuse the
-file, says why and writes nothing. Publish the file with the registry's own CLI, mcp-publisher.
-
-  mayfly registry --url https://shop.example.com/mcp
-  mayfly registry --check --url https://shop.example.com/mcp
-`
+const HELP: Help = {
+  usage: ['mayfly registry [entry] --url <endpoint> [--name <name>] [--out <file>]'],
+  options: [
+    [
+      'entry',
+      'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts',
+    ],
+    ['--url', 'the deployed MCP endpoint: https://shop.example.com/mcp'],
+    [
+      '--name',
+      "the name in the registry, io.github.user/shop; default: mcpName of package.json, the name already in the file, the repository's owner, else the host of the URL",
+    ],
+    ['--description', "100 characters at most; default: the server's"],
+    ['--header', 'a header in which clients must send a secret, such as X-Api-Key; may be repeated'],
+    ['--out', 'default server.json'],
+    ['--print', 'print it, and write nothing'],
+    ['--check', 'write nothing: exit code 1 if the file is missing, invalid, or differs from the server'],
+    ['--validate', 'only validate the file, of any server; needs no entry'],
+  ],
+  text: [
+    "Writes the format of 2025-12-11. Keeps what only the file has, such as packages and _meta. If the registry would refuse the file, says why and writes nothing. Publish the file with the registry's own CLI, mcp-publisher.",
+  ],
+  examples: [
+    'mayfly registry --url https://shop.example.com/mcp',
+    'mayfly registry --check --url https://shop.example.com/mcp',
+  ],
+  page: 'registry.md',
+}
 
 /** Deeper than any real file; what reads it is recursive. */
 const LIMITS = { maxDepth: 64, maxMembers: 100_000, maxStringCharacters: 1_000_000 }

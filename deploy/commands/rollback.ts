@@ -1,7 +1,9 @@
 /** `mayfly rollback`: serves an earlier deployment again, with the platform's own CLI. */
+
 import { createTempFolder } from '../build/work-folder.ts'
 import { parseStage } from '../project/stages.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { ProjectTarget } from './_choose-project.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
@@ -16,18 +18,26 @@ import {
   showPlace,
 } from './_released-place.ts'
 
-const HELP = `mayfly rollback [entry] [--to <deployment>] [--stage <stage>] [--target <name>] [--yes] [--quiet] [-- <for the tool>...]
-
-${COMMON_HELP}
-  --to       the deployment, as the platform names it; default on cloudflare the version before, on vercel and netlify required
-  --stage    go back in this stage; default production
-  --yes      do not ask; required without a terminal
-  --         pass everything after it to the platform's own CLI
-
-Code and configuration go back, secrets and stored data do not. Supabase, Deno Deploy and AWS Lambda cannot: deploy an earlier commit again.
-
-  mayfly rollback --target cloudflare
-`
+const HELP: Help = {
+  usage: [
+    'mayfly rollback [entry] [--to <deployment>] [--stage <stage>] [--target <name>] [--yes] [--quiet] [-- <for the tool>...]',
+  ],
+  options: [
+    ...COMMON_HELP,
+    [
+      '--to',
+      'the deployment, as the platform names it; default on cloudflare the version before, on vercel and netlify required',
+    ],
+    ['--stage', 'go back in this stage; default production'],
+    ['--yes', 'do not ask; required without a terminal'],
+    ['--', "pass everything after it to the platform's own CLI"],
+  ],
+  text: [
+    'Code and configuration go back, secrets and stored data do not. Supabase, Deno Deploy and AWS Lambda cannot: deploy an earlier commit again.',
+  ],
+  examples: ['mayfly rollback --target cloudflare'],
+  page: 'deploy/stages.md',
+}
 
 /** No option of a tool. */
 const DEPLOYMENT = /^[\w.:/][\w.:/-]{0,199}$/

@@ -1,4 +1,5 @@
 /** `mayfly secrets`: the names and ages of a deployed server's secrets, and their change, with the platform's own CLI. */
+
 import { toJsonLine } from '../../src/definition/json-line.ts'
 import { createTempFolder } from '../build/work-folder.ts'
 import type { Place } from '../contract/place.ts'
@@ -8,7 +9,8 @@ import { parseStage } from '../project/stages.ts'
 import { targetNames } from '../targets/all.ts'
 import { lookUp } from '../targets/deploy-tool.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
-import { oneTarget, parseCommand } from '../terminal/command-line.ts'
+import { oneTarget, orMeant, parseCommand } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { chooseProject, type ProjectTarget } from './_choose-project.ts'
 import {
@@ -21,21 +23,30 @@ import {
   stateOf,
 } from './_released-place.ts'
 
-const HELP = `mayfly secrets list [--json]                 their names, and when each was last written
-mayfly secrets set <NAME>...               store these variables; their values come from the environment, else .env or .dev.vars
-mayfly secrets remove <NAME>...            remove them from the platform
-
-  --target   ${targetNames}; default: what package.json says, or the platform's own files
-  --stage    the secrets of this stage; default production's
-  --entry    the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --json     print JSON
-  --quiet    print only the result, warnings and errors
-  --         pass everything after it to the platform's own CLI
-
-Never prints a value. Exit codes: 0 done, 1 refused or not reached, 2 invalid command line.
-
-  mayfly secrets set MAYFLY_SECRET --stage staging
-`
+const HELP: Help = {
+  usage: [
+    ['mayfly secrets list [--json]', 'their names, and when each was last written'],
+    [
+      'mayfly secrets set <NAME>...',
+      'store these variables; their values come from the environment, else .env or .dev.vars',
+    ],
+    ['mayfly secrets remove <NAME>...', 'remove them from the platform'],
+  ],
+  options: [
+    ['--target', `${targetNames}; default: what package.json says, or the platform's own files`],
+    ['--stage', "the secrets of this stage; default production's"],
+    [
+      '--entry',
+      'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts',
+    ],
+    ['--json', 'print JSON'],
+    ['--quiet', 'print only the result, warnings and errors'],
+    ['--', "pass everything after it to the platform's own CLI"],
+  ],
+  text: ['Never prints a value. Exit codes: 0 done, 1 refused or not reached, 2 invalid command line.'],
+  examples: ['mayfly secrets set MAYFLY_SECRET --stage staging'],
+  page: 'cli.md',
+}
 
 const ACTIONS = ['list', 'set', 'remove'] as const
 
@@ -71,7 +82,9 @@ function parseAction([action = '', ...names]: readonly string[]): [Action, reado
   const known = ACTIONS.find((one) => one === action)
   if (known === undefined) {
     const given = action === '' ? 'no action is given' : `"${printable(action)}" is not an action`
-    throw new UsageError(`${given}: pass list, set or remove, as in mayfly secrets list`)
+    throw new UsageError(
+      `${given}: ${orMeant(action, ACTIONS, 'pass list, set or remove, as in mayfly secrets list')}`,
+    )
   }
   if (known === 'list' && names.length > 0)
     throw new UsageError(`list takes no names: got ${printable(names.join(', '))}`)

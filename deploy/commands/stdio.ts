@@ -1,4 +1,5 @@
 /** `mayfly stdio`: serves an entry to one client over stdin and stdout, for desktop clients. */
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -12,18 +13,26 @@ import type { HostMessage } from '../run/stdio-host.ts'
 import { bundleOnce } from '../targets/node/bundle.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import { oneEntry, parseCommand } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 
 /** `.ts` from source, `.js` from dist/. */
 const HOST = fileURLToPath(new URL(`../run/stdio-host${extname(import.meta.url)}`, import.meta.url))
 
-const HELP = `mayfly stdio [entry]
-
-  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-
-Serves one client over stdin and stdout until it closes the connection; everything else goes to stderr. In a client's configuration:
-
-  { "command": "/path/to/shop/node_modules/.bin/mayfly", "args": ["stdio", "/path/to/shop/server.ts"] }
-`
+const HELP: Help = {
+  usage: ['mayfly stdio [entry]'],
+  options: [
+    [
+      'entry',
+      'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts',
+    ],
+  ],
+  text: [
+    "Serves one client over stdin and stdout until it closes the connection; everything else goes to stderr. In a client's configuration:",
+    '  { "command": "/path/to/shop/node_modules/.bin/mayfly",\n    "args": ["stdio", "/path/to/shop/server.ts"] }',
+  ],
+  examples: ['mayfly stdio src/server.ts'],
+  page: 'connect.md',
+}
 
 /** A server that blocks the event loop does not handle signals. Shorter than clients wait before they kill this process. */
 const GRACE_MS = 1500

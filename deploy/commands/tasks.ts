@@ -1,4 +1,5 @@
 /** `mayfly tasks`: lists, shows, retries and cancels durable tasks. */
+
 import { join } from 'node:path'
 import { toJsonLine } from '../../src/definition/json-line.ts'
 import { TASK_STATUSES } from '../../src/tasks/record.ts'
@@ -12,29 +13,44 @@ import { askEndpoint, parseEndpoint } from '../tasks/remote.ts'
 import { renderDetails, renderList } from '../tasks/render.ts'
 import type { Asked, Told } from '../tasks/request.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
-import { oneEntry, parseCommand } from '../terminal/command-line.ts'
+import { oneEntry, orMeant, parseCommand } from '../terminal/command-line.ts'
+import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 
-const HELP = `mayfly tasks list [entry] [--url <endpoint>] [--status <status>] [--tool <name>] [--older-than <time>] [--younger-than <time>]
-                          [--limit <n>] [--after <next>] [--json]
-mayfly tasks show <id> [entry]     its arguments, journal, questions and result
-mayfly tasks retry <id> [entry]    run it now; a failed one is tried again as a new task, from the step that failed
-mayfly tasks cancel <id> [entry]
-
-  entry       the file whose default export is the server; default src/server.ts, server.ts or src/index.ts. Its store is used directly
-  --url       the task endpoint with "admin" (https://example.com/tasks) instead, with MAYFLY_TASKS_SECRET of the environment or .env
-  --status    working, input_required, completed, failed (also completed with an error result) or cancelled
-  --tool      only tasks of this tool
-  --older-than, --younger-than  by the age of the task: 90s, 10m, 2h or 7d
-  --limit     tasks to list; default 50
-  --after     go on after a list that was not the last
-  --json      print JSON
-  --quiet     print only warnings and errors
-
-Exit codes: 0 done, 1 refused or not reached, 2 invalid command line. See docs/tasks-admin.md of the package.
-
-  mayfly tasks list --url https://example.com/tasks --status failed --older-than 10m
-`
+const HELP: Help = {
+  usage: [
+    'mayfly tasks list [entry] [--url <endpoint>] [--status <status>] [--tool <name>] [--older-than <time>] [--younger-than <time>] [--limit <n>] [--after <next>] [--json]',
+    ['mayfly tasks show <id> [entry]', 'its arguments, journal, questions and result'],
+    [
+      'mayfly tasks retry <id> [entry]',
+      'run it now; a failed one is tried again as a new task, from the step that failed',
+    ],
+    'mayfly tasks cancel <id> [entry]',
+  ],
+  options: [
+    [
+      'entry',
+      'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts. Its store is used directly',
+    ],
+    [
+      '--url',
+      'the task endpoint with "admin" (https://example.com/tasks) instead, with MAYFLY_TASKS_SECRET of the environment or .env',
+    ],
+    [
+      '--status',
+      'working, input_required, completed, failed (also completed with an error result) or cancelled',
+    ],
+    ['--tool', 'only tasks of this tool'],
+    ['--older-than, --younger-than', 'by the age of the task: 90s, 10m, 2h or 7d'],
+    ['--limit', 'tasks to list; default 50'],
+    ['--after', 'go on after a list that was not the last'],
+    ['--json', 'print JSON'],
+    ['--quiet', 'print only warnings and errors'],
+  ],
+  text: ['Exit codes: 0 done, 1 refused or not reached, 2 invalid command line.'],
+  examples: ['mayfly tasks list --url https://example.com/tasks --status failed --older-than 10m'],
+  page: 'tasks-admin.md',
+}
 
 const ACTIONS = ['list', 'show', 'retry', 'cancel'] as const
 const FILTERS = ['status', 'tool', 'older-than', 'younger-than', 'limit', 'after'] as const
@@ -120,8 +136,10 @@ function parseAsked(
 ): { readonly asked: Asked; readonly rest: readonly string[] } {
   const known = ACTIONS.find((one) => one === action)
   if (known === undefined) {
-    const got = action === undefined ? '' : `: got "${printable(action)}"`
-    throw new UsageError(`mayfly tasks takes ${ACTIONS.join(', ')}${got}`)
+    const given = action === undefined ? 'no action is given' : `"${printable(action)}" is not an action`
+    throw new UsageError(
+      `${given}: ${orMeant(action ?? '', ACTIONS, 'pass list, show, retry or cancel, as in mayfly tasks list')}`,
+    )
   }
   if (known === 'list') return { asked: { action: 'list', options: parseFilters(values) }, rest: others }
   const filter = FILTERS.find((name) => values[name] !== undefined)

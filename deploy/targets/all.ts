@@ -2,6 +2,7 @@
 
 import type { Target } from '../contract/target.ts'
 import { printable, UsageError } from '../terminal/cli-error.ts'
+import { orMeant } from '../terminal/command-line.ts'
 import { bun } from './bun/target.ts'
 import { cloudflare } from './cloudflare/target.ts'
 import { deno } from './deno/target.ts'
@@ -29,6 +30,9 @@ export const targetNames: string = [...targets.keys()].join(', ')
 /** Throws `UsageError` for an unknown name. */
 export function findTarget(name: string): Target {
   const target = targets.get(name)
-  if (!target) throw new UsageError(`there is no target "${printable(name)}": pass one of ${targetNames}`)
+  if (!target) {
+    const remedy = orMeant(name, [...targets.keys()], `pass one of ${targetNames}`)
+    throw new UsageError(`there is no target "${printable(name)}": ${remedy}`)
+  }
   return target
 }

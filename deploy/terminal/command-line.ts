@@ -4,6 +4,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { textOf } from '../../src/definition/error-text.ts'
 import { nearest } from '../../src/definition/unknown-option.ts'
 import { printable, UsageError } from './cli-error.ts'
+import { type Help, renderHelp } from './help.ts'
 
 type ParsedCommand<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
@@ -14,12 +15,12 @@ export type ParsedOptions<Options extends ParseArgsOptionsConfig> = ParsedComman
 /** Node's `parseArgs`, with errors as a one-line `UsageError`. If `--help` is given, prints the help and returns undefined. */
 export function parseCommand<const Options extends ParseArgsOptionsConfig>(
   command: string,
-  help: string,
+  help: Help,
   args: string[],
   options: Options,
 ): ParsedCommand<Options> | undefined {
   if (args.some((arg) => arg === '-h' || arg === '--help')) {
-    process.stdout.write(help)
+    process.stdout.write(renderHelp(help))
     return undefined
   }
   try {
@@ -27,14 +28,18 @@ export function parseCommand<const Options extends ParseArgsOptionsConfig>(
   } catch (error) {
     // The first sentence of parseArgs' message says which option is wrong.
     const [reason] = textOf(error).split(/[.\n]/)
-    throw new UsageError(`${reason}: ${suggestion(reason, options)}ee mayfly ${command} --help`)
+    const [, unknown = ''] = /^Unknown option '--([\w-]+)'/.exec(reason ?? '') ?? []
+    const see = `see mayfly ${command} --help`
+    throw new UsageError(`${reason}: ${orMeant(unknown, Object.keys(options), see, '--')}`)
   }
 }
 
-function suggestion(reason = '', options: ParseArgsOptionsConfig): string {
-  const [, unknown] = /^Unknown option '--([\w-]+)'/.exec(reason) ?? []
-  const near = unknown === undefined ? undefined : nearest(unknown, Object.keys(options))
-  return near === undefined ? 's' : `did you mean --${near}? S`
+/** `remedy`, after the known word that was probably meant: `did you mean build? See mayfly --help`. */
+export function orMeant(given: string, known: readonly string[], remedy: string, before = ''): string {
+  const near = given === '' ? undefined : nearest(given, known)
+  return near === undefined
+    ? remedy
+    : `did you mean ${before}${near}? ${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}`
 }
 
 /** The entry, if one is given. Throws `UsageError` for more than one. */

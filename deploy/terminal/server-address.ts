@@ -2,6 +2,7 @@
 
 import { UsageError } from './cli-error.ts'
 import type { ParsedOptions } from './command-line.ts'
+import type { HelpRow } from './help.ts'
 
 /** RFC 9110 §5.1 and §5.5. */
 const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e]*)$/
@@ -43,10 +44,18 @@ export const CREDENTIALS = {
   'header-env': { type: 'string', multiple: true },
 } as const
 
-export const CREDENTIALS_HELP = `  --bearer-env  the environment variable with a token, sent as Authorization: Bearer to this server only; never printed
-  --bearer      the token itself, which other users of this machine can see; - reads it from stdin
-  --header      'Name: value', another header for every request, such as one that a gateway requires; may be repeated
-  --header-env  the same from a variable, as in --header-env X-Api-Key=SHOP_KEY; may be repeated`
+export const CREDENTIALS_HELP: readonly HelpRow[] = [
+  [
+    '--bearer-env',
+    'the environment variable with a token, sent as Authorization: Bearer to this server only; never printed',
+  ],
+  ['--bearer', 'the token itself, which other users of this machine can see; - reads it from stdin'],
+  [
+    '--header',
+    "'Name: value', another header for every request, such as one that a gateway requires; may be repeated",
+  ],
+  ['--header-env', 'the same from a variable, as in --header-env X-Api-Key=SHOP_KEY; may be repeated'],
+]
 
 export interface Credentials {
   readonly bearer: string | undefined

@@ -78,6 +78,8 @@ interface ColumnOptions {
   readonly indent?: number
   /** The last column is wrapped at this width, unless less than 24 columns would remain for it. Default 80; `Infinity` wraps nothing. */
   readonly width?: number
+  /** The least width of the first column, for tables that belong together. Default 0. */
+  readonly first?: number
 }
 
 const GAP = 2
@@ -86,11 +88,14 @@ const MIN_LAST = 24
 /** Rows whose cells begin in the same columns; cells may be styled. Without a line feed at the end. */
 export function alignColumns(
   rows: readonly (readonly string[])[],
-  { indent = 2, width = WIDTH }: ColumnOptions = {},
+  { indent = 2, width = WIDTH, first = 0 }: ColumnOptions = {},
 ): string {
   const count = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: count - 1 }, (_, at) =>
-    Math.max(...rows.filter((row) => row.length > at + 1).map((row) => widthOf(row[at]!)), 0),
+    Math.max(
+      ...rows.filter((row) => row.length > at + 1).map((row) => widthOf(row[at]!)),
+      at === 0 ? first : 0,
+    ),
   )
   const toLines = (row: readonly string[]): string => {
     const cells = row.slice(0, -1).map((cell, at) => padded(cell, widths[at]! + GAP))

@@ -76,6 +76,6 @@ export async function expectScreen(text: string, name: string): Promise<void> {
     .replaceAll(/mayfly \d+\.\d+\.\d+/g, 'mayfly 0.1.0')
   await expect(screen).toMatchFileSnapshot(`screens/${name}.txt`)
   // The terminal wraps a message and a command: each can be searched, and copied, as one line.
-  const wrapped = screen.split('\n').filter((line) => !/^mayfly: |^ {2}Add it /.test(line))
+  const wrapped = screen.split('\n').filter((line) => !/^mayfly: |^ {2}Add it |^ {2}mayfly /.test(line))
   for (const line of wrapped) expect(line.length, line).toBeLessThanOrEqual(80)
 }

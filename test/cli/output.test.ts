@@ -96,6 +96,33 @@ test.concurrent.each([
   ['serve', 'there is no command "serve": did you mean dev? See mayfly --help'],
   ['xyzzy', 'there is no command "xyzzy": see mayfly --help'],
   ['--target node', 'the command comes first, as in mayfly dev --target: see mayfly --help'],
+  ['--hlep', 'the command comes first, as in mayfly dev --hlep: did you mean --help? See mayfly --help'],
+  ['buid', 'there is no command "buid": did you mean build? See mayfly --help'],
+  [
+    'build --target nod',
+    'there is no target "nod": did you mean node? Pass one of cloudflare, deno, supabase, vercel, vercel-edge, lambda, netlify, netlify-edge, bun, node',
+  ],
+  [
+    'keys lst',
+    '"lst" is not an action: did you mean list? Pass create, list or revoke, as in mayfly keys list',
+  ],
+  ['tasks', 'no action is given: pass list, show, retry or cancel, as in mayfly tasks list'],
+  [
+    'tasks canel',
+    '"canel" is not an action: did you mean cancel? Pass list, show, retry or cancel, as in mayfly tasks list',
+  ],
+  [
+    'secrets sett A',
+    '"sett" is not an action: did you mean set? Pass list, set or remove, as in mayfly secrets list',
+  ],
+  [
+    'check http://a.example/mcp --as curser',
+    '"curser" is not a known client: did you mean cursor? Pass claude, chatgpt, vscode, cursor or all',
+  ],
+  [
+    'init shop --with aut',
+    'there is no template "aut": did you mean auth? Pass one of auth, asking, tasks, hono, fromSdk',
+  ],
   ['dev --traget node', "Unknown option '--traget': did you mean --target? See mayfly dev --help"],
   ['build --ouput x', "Unknown option '--ouput': did you mean --out? See mayfly build --help"],
 ])('%s → 2 and the command that was meant', (line, words) => {

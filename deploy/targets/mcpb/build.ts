@@ -15,20 +15,32 @@ import { describeServer, faultOf } from '../../doctor/load.ts'
 import { manifestIn, projectFolders, readProject } from '../../project/project.ts'
 import { CliError, printable, UsageError } from '../../terminal/cli-error.ts'
 import { oneEntry, oneTarget, parseCommand } from '../../terminal/command-line.ts'
+import type { Help } from '../../terminal/help.ts'
 import { terminal } from '../../terminal/terminal.ts'
 import { buildInto, describeSize } from '../build-into.ts'
 import { type BundleManifest, manifestOf, SERVER_FILE } from './manifest.ts'
 
-const HELP = `mayfly build [entry] --target mcpb [--env <variable>]... [--out <folder>] [--json] [--quiet]
-
-  entry      the file whose default export is the server; default src/server.ts, server.ts or src/index.ts
-  --env      a variable that the server needs: the application prompts its user for it and stores it as a secret; may be repeated
-  --out      where to write; default dist/mcpb. Replaces an earlier build there.
-  --json     print { target, out, main, size, limits } as JSON
-  --quiet    print only warnings and errors
-
-Writes <id>.mcpb, a desktop bundle with the server and its manifest, and its unpacked content in the folder bundle.
-`
+const HELP: Help = {
+  usage: ['mayfly build [entry] --target mcpb [--env <variable>]... [--out <folder>] [--json] [--quiet]'],
+  options: [
+    [
+      'entry',
+      'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts',
+    ],
+    [
+      '--env',
+      'a variable that the server needs: the application prompts its user for it and stores it as a secret; may be repeated',
+    ],
+    ['--out', 'where to write; default dist/mcpb. Replaces an earlier build there.'],
+    ['--json', 'print { target, out, main, size, limits } as JSON'],
+    ['--quiet', 'print only warnings and errors'],
+  ],
+  text: [
+    'Writes <id>.mcpb, a desktop bundle with the server and its manifest, and its unpacked content in the folder bundle.',
+  ],
+  examples: ['mayfly build --target mcpb'],
+  page: 'deploy/desktop.md',
+}
 
 const own = (path: string): string =>
   JSON.stringify(fileURLToPath(new URL(`../../../${path}${extname(import.meta.url)}`, import.meta.url)))
