@@ -43,8 +43,35 @@ describe('a schema becomes fields', () => {
       title: 'A',
       isRequired: true,
       initial: 'x',
-      hint: 'What · pattern ^(a+)+$',
+      hint: 'What',
+      rules: 'matches ^(a+)+$, default x',
     })
+  })
+
+  test.for([
+    [{ type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991 }, 'whole number'],
+    [{ type: 'integer', minimum: 1, maximum: 9007199254740991 }, 'whole number, at least 1'],
+    [{ type: 'integer', minimum: 1, maximum: 60, default: 10 }, 'whole number, 1 to 60, default 10'],
+    [{ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 9007199254740991 }, 'more than 0'],
+    [{ type: 'number', maximum: 1, multipleOf: 0.1 }, 'at most 1, a multiple of 0.1'],
+    [{ type: 'string', minLength: 1 }, 'at least 1 character'],
+    [{ type: 'string', minLength: 0, maxLength: 5 }, 'at most 5 characters'],
+    [{ type: 'string', minLength: 4, maxLength: 4 }, 'exactly 4 characters'],
+    [{ type: 'string', format: 'email', pattern: '^(?!\\.).*$', maxLength: 254 }, 'an email address'],
+    [{ type: 'string', format: 'date-time', pattern: '^x$' }, 'a date and time: YYYY-MM-DDT09:30:00Z'],
+    [{ type: 'string', format: 'colour', pattern: '^x$' }, 'format colour, matches ^x$'],
+    [{ type: 'string', format: 'constructor' }, 'format constructor'],
+    [{ type: 'string', pattern: 'x'.repeat(400) }, `matches ${'x'.repeat(292)}…`],
+    [
+      { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true },
+      'at least 1 item, each once',
+    ],
+    [{ type: ['string', 'null'] }, 'may be null'],
+    [{ type: 'boolean', default: false }, 'default false'],
+    [{ type: 'string' }, undefined],
+    [{ type: 'integer', minimum: 'x', maximum: {} }, 'whole number'],
+  ] as const)('%j is said as %j', ([schema, rules]) => {
+    expect(fieldsOf({ one: schema })[0]?.rules).toBe(rules)
   })
 
   test('a schema that refers to itself ends', () => {

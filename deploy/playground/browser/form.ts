@@ -6,9 +6,20 @@ import type { Choice, Field } from './schema.ts'
 
 export interface Control {
   readonly node: HTMLElement
-  /** Undefined if the user left it empty. */
+  /** Undefined if the user left it empty. Throws if a JSON field is invalid, after showing the error at it. */
   read(): unknown
+  /** The same for `write`, also if a JSON field is invalid. Never throws. */
+  draft(): unknown
   write(value: unknown): void
+}
+
+/** What the user typed into a JSON field, which may be invalid so far. */
+class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
 }
 
 const MAX_ARRAY = 200
@@ -63,7 +74,7 @@ const MAKERS: {
     if (field.input === 'email' || field.input === 'url') input.setAttribute('inputmode', field.input)
     if (field.input === 'date') input.setAttribute('placeholder', 'YYYY-MM-DD')
     const read = (): unknown => (input.value === '' && !field.isRequired ? undefined : input.value)
-    return { node: labelled(field, input), read, write: writeText(input) }
+    return { node: labelled(field, input), read, draft: read, write: writeText(input) }
   },
   number: (field) => {
     const input = element('input', { type: 'text', inputmode: 'decimal' })
@@ -72,7 +83,7 @@ const MAKERS: {
       // A value that is not a number is sent unchanged, to show how the server answers.
       return text === '' ? undefined : Number.isFinite(Number(text)) ? Number(text) : text
     }
-    return { node: labelled(field, input), read, write: writeText(input) }
+    return { node: labelled(field, input), read, draft: read, write: writeText(input) }
   },
   boolean: (field) =>
     pick(field, [
@@ -86,12 +97,14 @@ const MAKERS: {
       return { box, value, node: element('label', { class: 'check' }, box, label) }
     })
     const group = grouped(field, ...boxes.map(({ node }) => node))
+    const read = (): unknown => {
+      const picked = boxes.filter(({ box }) => box.checked).map(({ value }) => value)
+      return picked.length === 0 && !field.isRequired ? undefined : picked
+    }
     return {
       node: group,
-      read: () => {
-        const picked = boxes.filter(({ box }) => box.checked).map(({ value }) => value)
-        return picked.length === 0 && !field.isRequired ? undefined : picked
-      },
+      read,
+      draft: read,
       write: (value) => {
         for (const one of boxes) one.box.checked = asList(value).includes(one.value)
       },
@@ -104,15 +117,17 @@ const MAKERS: {
       ...createControl(inner, budget),
     }))
     const nodes = controls.map(({ node }) => node)
+    const readBy = (how: 'read' | 'draft'): unknown => {
+      const values = controls
+        .map((control) => [control.name, control[how]()] as const)
+        .filter(([, value]) => value !== undefined)
+      if (values.length === 0 && !field.isRequired) return undefined
+      return Object.fromEntries(values)
+    }
     return {
       node: field.name === '' ? element('div', { class: 'fields' }, ...nodes) : grouped(field, ...nodes),
-      read: () => {
-        const values = controls
-          .map(({ name, read }) => [name, read()] as const)
-          .filter(([, value]) => value !== undefined)
-        if (values.length === 0 && !field.isRequired) return undefined
-        return Object.fromEntries(values)
-      },
+      read: () => readBy('read'),
+      draft: () => readBy('draft'),
       write: (value) => {
         const values = asObject(value)
         for (const { name, write } of controls) write(Object.hasOwn(values, name) ? values[name] : undefined)
@@ -125,6 +140,7 @@ const MAKERS: {
     return {
       node: labelled(field, input),
       read: () => readJson(input),
+      draft: () => (input.value === '' ? undefined : new JsonText(input.value)),
       write: (value) => writeJson(input, value),
     }
   },
@@ -168,12 +184,14 @@ function createArray(field: Extract<Field, { kind: 'array' }>, budget: Budget): 
     }
   }
   const add = button('Add', focusNew, { 'aria-label': `Add to ${field.title}` })
+  const readBy = (how: 'read' | 'draft'): unknown => {
+    const values = items.map(({ control }) => control[how]()).filter((value) => value !== undefined)
+    return values.length === 0 && !field.isRequired ? undefined : values
+  }
   return {
     node: grouped(field, rows, add),
-    read: () => {
-      const values = items.map(({ control }) => control.read()).filter((value) => value !== undefined)
-      return values.length === 0 && !field.isRequired ? undefined : values
-    },
+    read: () => readBy('read'),
+    draft: () => readBy('draft'),
     write: (value) => {
       for (const { cost } of items) budget.controls += cost
       items.length = 0
@@ -183,19 +201,19 @@ function createArray(field: Extract<Field, { kind: 'array' }>, budget: Budget): 
   }
 }
 
-/** A choice between values. Includes an empty choice if the field is optional. */
+/** A choice between values, none of them chosen for the user. */
 function pick(field: Field, choices: readonly Choice[]): Control {
   const select = element('select')
-  if (!field.isRequired) select.append(element('option', { value: '' }, '(not set)'))
+  select.append(element('option', { value: '' }, field.isRequired ? 'Choose one' : '(not set)'))
   choices.forEach(({ label }, index) => {
     select.append(element('option', { value: String(index) }, label))
   })
   const write = (value: unknown): void => {
     const index = choices.findIndex((choice) => choice.value === value)
-    select.value = index >= 0 ? String(index) : field.isRequired ? '0' : ''
+    select.value = index >= 0 ? String(index) : ''
   }
   const read = (): unknown => (select.value === '' ? undefined : choices[Number(select.value)]?.value)
-  return { node: labelled(field, select), read, write }
+  return { node: labelled(field, select), read, draft: read, write }
 }
 
 /** A text area for JSON. Throws if it is invalid, after showing the error at the input. */
@@ -213,36 +231,35 @@ export function readJson(input: HTMLTextAreaElement): unknown {
 }
 
 export function writeJson(input: HTMLTextAreaElement, value: unknown): void {
-  input.value = value === undefined ? '' : pretty(value)
+  input.value = value === undefined ? '' : value instanceof JsonText ? value.text : pretty(value)
 }
 
 /** A label, its input, and its description. */
 export function labelled(
-  field: Pick<Field, 'title' | 'hint' | 'isRequired'>,
+  field: Pick<Field, 'title' | 'rules' | 'hint' | 'isRequired'>,
   input: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement,
 ): HTMLElement {
   input.id = nextId()
   const hint = describe(field.hint, input)
-  const mark = field.isRequired ? element('small', {}, ' required') : undefined
   return element(
     'div',
     { class: 'field' },
-    element('label', { for: input.id }, field.title, mark),
+    element('label', { for: input.id }, field.title, rulesOf(field)),
     input,
     hint,
   )
 }
 
 function grouped(field: Field, ...children: Node[]): HTMLElement {
-  const legend = element(
-    'legend',
-    {},
-    field.title,
-    field.isRequired ? element('small', {}, ' required') : undefined,
-  )
+  const legend = element('legend', {}, field.title, rulesOf(field))
   const group = element('fieldset', {}, legend)
   group.append(...[describe(field.hint, group)].filter((hint) => hint !== undefined), ...children)
   return group
+}
+
+function rulesOf({ isRequired, rules }: Pick<Field, 'rules' | 'isRequired'>): HTMLElement | undefined {
+  const all = [isRequired ? 'required' : undefined, rules].filter((rule) => rule !== undefined)
+  return all.length === 0 ? undefined : element('small', {}, ` ${all.join(', ')}`)
 }
 
 function describe(hint: string | undefined, of: HTMLElement): HTMLElement | undefined {

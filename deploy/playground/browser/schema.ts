@@ -7,6 +7,8 @@ import { asList, asObject, asText, clip, isObject, type Json } from './json.ts'
 export type Field = {
   readonly name: string
   readonly title: string
+  /** What a value has to be, in words. */
+  readonly rules?: string | undefined
   readonly hint?: string | undefined
   readonly isRequired: boolean
   readonly initial?: unknown
@@ -59,7 +61,8 @@ function fieldOf(name: string, given: unknown, isRequired: boolean, walk: Walk, 
   return {
     name,
     title: clip(asText(schema.title) ?? (name || 'value'), MAX_TITLE),
-    hint: hintOf(schema, kind, isNullable),
+    rules: rulesOf(schema, kind, isNullable),
+    hint: clip(asText(schema.description) ?? '', MAX_DESCRIPTION) || undefined,
     isRequired,
     ...(schema.default !== undefined && isSmall(schema.default, walk) && { initial: schema.default }),
     ...kind,
@@ -203,22 +206,78 @@ const RULES = [
 ]
 const MORE_RULES = ['pattern', 'format', 'minItems', 'maxItems', 'uniqueItems']
 
-/** Rules are shown but not enforced, so that users can see how the server answers to invalid values. */
-function hintOf(schema: Json, { kind }: Kind, isNullable: boolean): string | undefined {
-  const rules = [...RULES, ...MORE_RULES]
-    .filter((rule) => ['string', 'number', 'boolean'].includes(typeof schema[rule]))
-    .map((rule) => `${rule} ${String(schema[rule]).slice(0, MAX_RULES)}`)
-  const type = asText(schema.type)
-  const all = [
-    type === 'integer' ? 'a whole number' : undefined,
+/** Formats of JSON Schema (2020-12, Validation §7.3) that a person knows by another name. */
+const FORMATS: { readonly [format: string]: string } = {
+  email: 'an email address',
+  uri: 'a URL',
+  date: 'a date: YYYY-MM-DD',
+  time: 'a time: 09:30:00Z',
+  'date-time': 'a date and time: YYYY-MM-DDT09:30:00Z',
+  duration: 'a duration: PT1H30M',
+  uuid: 'a UUID',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+  hostname: 'a host name',
+  base64: 'base64',
+}
+
+/** In words. They are shown and not enforced, so that users can see how the server answers to invalid values. */
+function rulesOf(schema: Json, { kind }: Kind, isNullable: boolean): string | undefined {
+  const { format, pattern, multipleOf, uniqueItems } = schema
+  const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
+  const named = known ?? (asText(format) && `format ${asText(format)}`)
+  const rules = [
+    kind === 'json' ? 'JSON' : undefined,
+    schema.type === 'integer' ? 'whole number' : undefined,
+    range(boundOf(schema.minimum), boundOf(schema.maximum), ''),
+    range(boundOf(schema.exclusiveMinimum), undefined, '', 'more than'),
+    range(undefined, boundOf(schema.exclusiveMaximum), '', 'less than'),
+    boundOf(multipleOf) === undefined ? undefined : `a multiple of ${String(multipleOf)}`,
+    // Most libraries write the lengths that a format implies beside it, and its pattern.
+    known === undefined
+      ? range(boundOf(schema.minLength), boundOf(schema.maxLength), 'character')
+      : undefined,
+    named,
+    known === undefined && typeof pattern === 'string' ? `matches ${pattern}` : undefined,
+    range(boundOf(schema.minItems), boundOf(schema.maxItems), 'item'),
+    uniqueItems === true ? 'each once' : undefined,
     isNullable ? 'may be null' : undefined,
-    ...rules,
+    defaultOf(schema, kind),
   ]
-  const shown = all.filter((rule) => rule !== undefined).join(', ')
-  const json = kind === 'json' ? 'JSON' : undefined
-  return (
-    [clip(asText(schema.description) ?? '', MAX_DESCRIPTION) || undefined, json, shown || undefined]
-      .filter((one) => one !== undefined)
-      .join(' · ') || undefined
-  )
+  const shown = rules.filter((rule) => rule !== undefined).map((rule) => clipRule(rule))
+  return shown.length === 0 ? undefined : shown.join(', ')
+}
+
+/** Undefined for the widest bounds that a number has, which say nothing: libraries write them for every whole number. */
+function boundOf(value: unknown): number | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return undefined
+  return Math.abs(value) >= Number.MAX_SAFE_INTEGER ? undefined : value
+}
+
+function range(
+  least: number | undefined,
+  most: number | undefined,
+  unit: '' | 'character' | 'item',
+  word?: 'more than' | 'less than',
+): string | undefined {
+  const counted = (count: number): string =>
+    unit === '' ? String(count) : `${count} ${count === 1 ? unit : `${unit}s`}`
+  // Each value has a length of 0 or more.
+  const from = unit !== '' && least === 0 ? undefined : least
+  if (from !== undefined && most !== undefined)
+    return from === most ? `exactly ${counted(most)}` : `${from} to ${counted(most)}`
+  if (from !== undefined) return `${word ?? 'at least'} ${counted(from)}`
+  return most === undefined ? undefined : `${word ?? 'at most'} ${counted(most)}`
+}
+
+/** Of one value: those of lists and objects are in the form. */
+function defaultOf(schema: Json, kind: Kind['kind']): string | undefined {
+  const { default: value } = schema
+  const isShown = ['string', 'number', 'boolean'].includes(typeof value) && kind !== 'json'
+  const text = String(value)
+  return isShown && text !== '' && text.length <= 40 ? `default ${text}` : undefined
+}
+
+function clipRule(rule: string): string {
+  return rule.length <= MAX_RULES ? rule : `${rule.slice(0, MAX_RULES)}…`
 }
