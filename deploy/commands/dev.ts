@@ -75,7 +75,7 @@ export const dev = projectCommand({
     })
     let tools: number | undefined
     return serveUntilInterrupted({
-      start: () => target.start({ entry, cwd, port: innerPort, path, tools }),
+      start: (onReload) => target.start({ entry, cwd, port: innerPort, path, tools, onReload }),
       ...(!isPlain && {
         startFront: (endpointPath) =>
           startPlaygroundFront({ port, innerPort, endpointPath, ...tasks(endpointPath) }),
@@ -103,7 +103,8 @@ interface Addresses {
 }
 
 interface Serving {
-  readonly start: () => RunningTarget | Promise<RunningTarget>
+  /** @param onReload for `StartOptions`. */
+  readonly start: (onReload: () => void) => RunningTarget | Promise<RunningTarget>
   /** Listens on the port once the server answers, and serves the playground there. Default: the server itself listens on it. */
   readonly startFront?: (endpointPath: string) => Promise<PlaygroundFront>
   /** Called once everything is ready. May start something that ends with the server. */
@@ -127,9 +128,9 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
   const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
   if (isInterrupted) return 0
-  const running = await start()
-  const over = new AbortController()
   const beside: Beside = {}
+  const running = await start(() => beside.front?.announceReload())
+  const over = new AbortController()
   try {
     return await Promise.race([interrupted, serveUntilExit(running, serving, beside, over.signal)])
   } finally {

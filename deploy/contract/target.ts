@@ -95,6 +95,8 @@ export interface StartOptions {
   readonly path?: string | undefined
   /** How many tools the server has now, for the line about a change. Undefined if that is unknown. */
   readonly tools?: number | undefined
+  /** Called each time a server with changed code answers in place of the last one. */
+  readonly onReload?: (() => void) | undefined
 }
 
 export interface RunningTarget {

@@ -14,12 +14,15 @@ import { busyPort } from '../run/port.ts'
 import { forward, withoutHops } from './forward.ts'
 import { answerLocally, isLocalHost, type LocalProcess, pathOf, refuse, servePage } from './local-process.ts'
 import { PREFIX } from './page.ts'
+import { createReloads } from './reloads.ts'
 
 export interface PlaygroundFront {
   /** The path of the playground: `/`, or below it if the server has its own page there. */
   readonly path: string
   /** Opens the tasks without their secret, after `#token=` in the URL of a page. */
   readonly key?: string
+  /** Tells the open pages that the server was replaced. */
+  announceReload(): void
   /** Stops accepting, and resolves when `drained` has and all connections are closed. */
   close(drained: Promise<unknown>): Promise<void>
 }
@@ -49,7 +52,14 @@ export async function startPlaygroundFront({
   const [token, key] = [createToken(), createToken()]
   const server = new URL(`http://127.0.0.1:${port}${endpointPath}`)
   const access = tasksSecret ? { secret: tasksSecret, key } : undefined
-  const local: LocalProcess = { path: endpointPath, server, token, tasks: { path: tasksPath, access } }
+  const reloads = createReloads()
+  const local: LocalProcess = {
+    path: endpointPath,
+    server,
+    token,
+    tasks: { path: tasksPath, access },
+    reloads,
+  }
   const isAtRoot = !(await hasOwnPage(innerPort))
   const listener = createServer(
     { keepAliveTimeout: 5000, maxHeaderSize: 256 * 1024 },
@@ -80,7 +90,9 @@ export async function startPlaygroundFront({
   return {
     path: isAtRoot ? '/' : PREFIX,
     ...(access !== undefined && { key }),
+    announceReload: reloads.announce,
     close: async (drained) => {
+      reloads.close()
       const closed = new Promise((resolve) => listener.close(resolve))
       listener.closeIdleConnections()
       await drained

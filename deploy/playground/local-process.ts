@@ -21,6 +21,7 @@ import {
   renderPlayground,
   renderTasks,
 } from './page.ts'
+import type { Reloads } from './reloads.ts'
 import { askForTasks, isSame, type TaskAccess } from './task-requests.ts'
 
 export interface LocalProcess {
@@ -33,6 +34,8 @@ export interface LocalProcess {
   readonly forwards?: { readonly headers: Readonly<Record<string, string>> }
   /** `dev`: the path of the task endpoint, if the project declares it, and its secret. */
   readonly tasks?: { readonly path?: string | undefined; readonly access?: TaskAccess | undefined }
+  /** `dev`: tells the page when the server was replaced. */
+  readonly reloads?: Reloads
 }
 
 const MAX_BODY_BYTES = 64 * 1024
@@ -74,6 +77,10 @@ export async function answerLocally(
       askForTasks(text, request.headers['x-mayfly-key'], target),
     )
   }
+  if (path === 'reloads' && local.reloads !== undefined) {
+    const hasPlace = local.reloads.join(response, playgroundHeaders(originOf(request)))
+    return hasPlace ? undefined : refuse(response, 429, 'too many pages listen: close some')
+  }
   // The URL may contain a key.
   if (path === 'target') return serveJson(request, response, { endpoint: local.server.href })
   if (path === 'mcp' && local.forwards !== undefined) return forwardMessage(request, response, local)
@@ -91,8 +98,9 @@ export function servePage(
   local: LocalProcess,
   render: (page: PlaygroundPage) => string = renderPlayground,
 ): void {
-  const { path, token, forwards, tasks } = local
-  const page = render(forwards === undefined ? { path, token, tasksPath: tasks?.path } : { path })
+  const { path, token, forwards, tasks, reloads } = local
+  const own = { path, token, tasksPath: tasks?.path, reloads: reloads?.count }
+  const page = render(forwards === undefined ? own : { path })
   serve(request, response, { type: 'text/html; charset=utf-8', body: page })
 }
 

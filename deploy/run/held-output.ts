@@ -9,6 +9,8 @@ import { createRequestFilter } from './request-line.ts'
 export interface HeldOutput {
   /** Resolves when the buffered output matches the pattern. */
   contains(pattern: RegExp): Promise<void>
+  /** Calls `listener` for each piece of output that matches, also later. */
+  follow(pattern: RegExp, listener: () => void): void
   /** The buffered output. */
   readonly text: string
   /** Resolves when the output has ended. */
@@ -28,9 +30,11 @@ export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput 
   let pass = (text: string): void => {
     held += text
   }
+  const followed: { pattern: RegExp; listener: () => void }[] = []
   const waiting: { pattern: RegExp; resolve: () => void }[] = []
   const take = (text: string): void => {
     pass(text)
+    for (const { pattern, listener } of followed) if (pattern.test(text)) listener()
     for (const { pattern, resolve } of waiting) if (pattern.test(held)) resolve()
   }
   const styles = output === 2 && process.stderr.isTTY === true ? stylesFor(process.stderr) : undefined
@@ -52,6 +56,7 @@ export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput 
   }
   return {
     contains: (pattern) => new Promise((resolve) => waiting.push({ pattern, resolve })),
+    follow: (pattern, listener) => void followed.push({ pattern, listener }),
     get text() {
       return held
     },

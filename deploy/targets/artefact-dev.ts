@@ -19,7 +19,7 @@ type Runnable = Buildable<unknown> & Pick<Target, 'preview'>
 
 /** Builds and runs `target`, and does both again after every change to the server's files. */
 export function artefactDev(target: Runnable): Target['start'] {
-  return async ({ entry, cwd, port, path: given, tools }: StartOptions): Promise<RunningTarget> => {
+  return async ({ entry, cwd, port, path: given, tools, onReload }: StartOptions): Promise<RunningTarget> => {
     const project = { entry, cwd, name: projectName(cwd, entry) }
     const { folder, dispose } = createWorkFolder(cwd, entry)
     const nextBuild = builder(target, project, folder)
@@ -49,6 +49,7 @@ export function artefactDev(target: Runnable): Target['start'] {
       const ms = performance.now() - noticedAt
       terminal.note(reloadedLine({ files, ms, tools: nextTools, before: lastTools }))
       lastTools = nextTools
+      onReload?.()
       server.failed.catch(reportEnd)
     }
     const watch = await watchEntry(entry, cwd, reload, {

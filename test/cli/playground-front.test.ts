@@ -8,11 +8,12 @@ import {
   type Server as TcpServer,
 } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { startPlaygroundFront } from '../../deploy/playground/front.ts'
+import { type PlaygroundFront, startPlaygroundFront } from '../../deploy/playground/front.ts'
 import { testPort } from '../_port.ts'
 import { until } from './_dev-process.ts'
 
 const endings: (() => unknown)[] = []
+const fronts: PlaygroundFront[] = []
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end()
 })
@@ -22,6 +23,7 @@ async function startBehind(inner: TcpServer | Server): Promise<number> {
   const port = await testPort()
   const innerPort = (inner.address() as AddressInfo).port
   const front = await startPlaygroundFront({ port, innerPort, endpointPath: '/mcp' })
+  fronts.push(front)
   endings.push(
     () => inner.close(),
     () => front.close(Promise.resolve()),
@@ -41,6 +43,48 @@ async function exchange(port: number, text: string): Promise<string> {
   await new Promise((resolve) => socket.once('close', resolve))
   return got
 }
+
+/** A page's stream of reloads. */
+async function listen(port: number, token: string): Promise<Response> {
+  const origin = `http://127.0.0.1:${port}`
+  return fetch(`${origin}/__mayfly/reloads`, {
+    method: 'POST',
+    headers: { origin, 'x-mayfly-token': token, 'sec-fetch-site': 'same-origin' },
+  })
+}
+
+async function tokenOf(port: number): Promise<string> {
+  const page = await (await fetch(`http://127.0.0.1:${port}/__mayfly/`)).text()
+  return /token&quot;:&quot;([\w-]+)&quot;/.exec(page)![1]!
+}
+
+test('the page hears of each reload; its place is free once it goes, and the streams end with the port', async () => {
+  const inner = createServer((_request, response) => response.end('hi'))
+  const port = await startBehind(inner)
+  const front = fronts.at(-1)!
+  const token = await tokenOf(port)
+  expect((await listen(port, 'another')).status).toBe(403)
+  const pages = await Promise.all(Array.from({ length: 32 }, () => listen(port, token)))
+  expect(pages.map(({ status }) => status)).toEqual(Array(32).fill(200))
+  expect((await listen(port, token)).status).toBe(429)
+  const readers = pages.map(({ body }) => body!.pipeThrough(new TextDecoderStream()).getReader())
+  expect((await readers[0]!.read()).value).toBe('data: 0\n\n')
+  front.announceReload()
+  expect((await readers[0]!.read()).value).toBe('data: 1\n\n')
+  await readers[1]!.cancel()
+  let late: Response | undefined
+  await until(async () => {
+    late = await listen(port, token)
+    return late.status === 200
+  })
+  // The number so far is in the page, too: a page that opens in between misses nothing.
+  expect((await late!.body!.pipeThrough(new TextDecoderStream()).getReader().read()).value).toBe(
+    'data: 1\n\n',
+  )
+  expect(await (await fetch(`http://127.0.0.1:${port}/__mayfly/`)).text()).toContain('reloads&quot;:1')
+  await front.close(Promise.resolve())
+  expect((await readers[0]!.read()).done).toBe(true)
+})
 
 const GET = 'GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
 

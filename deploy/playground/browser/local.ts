@@ -14,6 +14,8 @@ export interface Local {
   readonly key?: string | undefined
   /** The path of the task endpoint, if the project declares it. */
   readonly tasksPath?: string | undefined
+  /** How often `mayfly dev` had replaced the server when it wrote the page. Undefined if it does not say. */
+  readonly reloads?: number | undefined
 }
 
 const TOKEN = 'mayfly-token'
@@ -35,7 +37,12 @@ export async function readLocal(): Promise<Local | undefined> {
   if (token === undefined) return undefined
   const isOwn = asText(written.token) !== undefined
   const endpoint = isOwn ? new URL(path, location.origin).href : await askForTarget(token)
-  const more = isOwn ? { key: kept, tasksPath: asText(written.tasksPath) } : {}
+  const { reloads } = written
+  const more = isOwn && {
+    key: kept,
+    tasksPath: asText(written.tasksPath),
+    ...(typeof reloads === 'number' && { reloads }),
+  }
   return endpoint === undefined ? undefined : { endpoint, path, token, ...more }
 }
 
@@ -57,6 +64,11 @@ export function hiddenHeaders({ token, path }: Local): Record<string, string> {
 
 export function createFetchOutside(local: Local): FetchOutside {
   return (request) => askLocal(local, 'fetch', request)
+}
+
+/** A stream of how often the server was replaced, the present count first. */
+export function openReloads({ token }: Local, signal: AbortSignal): Promise<Response> {
+  return fetch('/__mayfly/reloads', { method: 'POST', headers: { [TOKEN_HEADER]: token }, signal })
 }
 
 /** Asks a service of the local process, which answers with what another server said. */

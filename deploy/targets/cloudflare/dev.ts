@@ -25,6 +25,9 @@ const NO_HANDLER = /does not export a fetch\(\) function|ExportedHandler|null \(
 /** workerd's message for a module that throws while loading. */
 const LOAD_FAILED = /service core:user:\S+: Uncaught (\w*Error: [^\p{Cc}]+)/u
 
+/** Wrangler's message when requests reach the changed code. */
+const RELOADED = /Local server updated and ready/
+
 /** After these messages wrangler waits for a change; at startup it would wait silently. */
 const BUILD_FAILED = /Build failed with \d+ error/
 
@@ -39,13 +42,15 @@ interface Wrangler {
  * Wrangler itself watches, bundles and reloads. It reads variables only when it starts, so it is started again when they change, and, if it
  * has ended by itself, when a file changes.
  */
-export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions): Promise<RunningTarget> {
+export async function startDev(options: StartOptions): Promise<RunningTarget> {
+  const { entry, cwd, port, path = '/mcp', onReload } = options
   const bin = wranglerBin(cwd)
   await checkWorkerEntry(entry, cwd)
   const config = wranglerConfig(cwd)
   const watched = watchedEntry(entry, cwd)
   const args = (): string[] => [bin, 'dev', watched.file, ...config.args, ...devArgs(port, { cwd, entry })]
-  const start = (): Wrangler => startWrangler(args(), { entry, cwd, url: `http://127.0.0.1:${port}${path}` })
+  const start = (): Wrangler =>
+    startWrangler(args(), { entry, cwd, url: `http://127.0.0.1:${port}${path}`, onReload })
   let reportExit = (_code: number): void => {}
   const exited = new Promise<number>((resolve) => {
     reportExit = resolve
@@ -92,6 +97,7 @@ export async function startDev({ entry, cwd, port, path = '/mcp' }: StartOptions
     if (isStopped) return
     await follow(start()).ready
     terminal.note('reloaded')
+    onReload?.()
   }
   const { ready } = follow(start())
   let restarts = Promise.resolve()
@@ -140,11 +146,12 @@ export { default } from ${own}
 
 function startWrangler(
   args: string[],
-  { entry, cwd, url }: { readonly entry: string; readonly cwd: string; readonly url: string },
+  { entry, cwd, url, onReload }: Pick<StartOptions, 'entry' | 'cwd' | 'onReload'> & { readonly url: string },
 ): Wrangler {
   const env = { ...process.env, ...OFFLINE }
   const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = holdOutput(group.child)
+  output.follow(RELOADED, () => onReload?.())
 
   const ended = new AbortController()
   const failed = Promise.race([
