@@ -4,9 +4,9 @@
  */
 import './installed.mjs'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { transformSync } from 'esbuild'
+import { buildSync } from 'esbuild'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
@@ -19,23 +19,26 @@ const compiler = join(ROOT, 'node_modules/typescript-7/bin/tsc')
 const args = [compiler, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', built]
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
 if (status === 0) {
-  minifyPlayground()
+  bundlePlayground()
   if (existsSync(DIST)) renameSync(DIST, replaced)
   renameSync(built, DIST)
 }
 rmSync(WORK, { recursive: true, force: true })
 process.exit(status ?? 1)
 
-/** `mayfly dev` serves these modules to browsers as they are. */
-function minifyPlayground() {
+/** `mayfly dev` serves browsers one module for each page: page.ts of the playground names them. */
+function bundlePlayground() {
   const folder = join(built, 'deploy/playground/browser')
-  for (const name of readdirSync(folder).filter((name) => name.endsWith('.js'))) {
-    const file = join(folder, name)
-    const { code } = transformSync(readFileSync(file, 'utf8'), {
-      minify: true,
-      format: 'esm',
-      target: 'es2024',
-    })
-    writeFileSync(file, code)
-  }
+  const bundled = join(WORK, 'browser')
+  buildSync({
+    entryPoints: ['main', 'tasks'].map((page) => join(folder, `${page}.js`)),
+    outdir: bundled,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2024',
+    charset: 'utf8',
+  })
+  rmSync(folder, { recursive: true })
+  renameSync(bundled, folder)
 }

@@ -23,6 +23,8 @@ export interface PlaygroundPage {
   readonly token?: string
   /** The path of the task endpoint, if the project declares it. */
   readonly tasksPath?: string | undefined
+  /** How often `mayfly dev` has replaced the server. Omitted if that is not known. */
+  readonly reloads?: number | undefined
 }
 
 export interface Asset {
@@ -33,6 +35,10 @@ export interface Asset {
 /** `.ts` from source, `.js` from dist/. */
 const EXTENSION = extname(import.meta.url)
 
+/** The scripts of the pages. As published, each is one module with all that it imports (scripts/build.mjs). */
+const PAGES = ['main', 'tasks']
+
+/** As source, with the modules of the pages. */
 const MODULES = [
   'argument-form',
   'bar',
@@ -44,6 +50,7 @@ const MODULES = [
   'exchange',
   'form',
   'json',
+  'kept',
   'keys',
   'local',
   'main',
@@ -51,15 +58,20 @@ const MODULES = [
   'panels',
   'param-headers',
   'questions',
+  'refresh',
+  'reloads',
   'result',
   'run',
   'schema',
   'task-details',
   'task-endpoint',
   'task-list',
+  'task-run',
+  'task-steps',
   'task-times',
   'tasks',
   'trouble',
+  'updates',
   'uri-template',
   'wire',
 ]
@@ -70,14 +82,14 @@ const SHARED: { readonly [name: string]: string } = {
   'error-text': '../../src/definition',
   'event-stream': '../../src/protocol',
 }
-const SHARED_IMPORT = /(?<=from ?['"])(?:\.\.\/)+src\/\w+(?=\/[\w-]+\.[jt]s['"])/g
+const SHARED_IMPORT = /(?<=from ')(?:\.\.\/)+src\/\w+(?=\/[\w-]+\.ts')/g
 
 const DOC_COMMENT = /^ *\/\*\*[\s\S]*?\*\/\n/gm
 
 /** Paths below `PREFIX` that the page loads. */
 export const ASSETS: readonly string[] = [
   'style.css',
-  ...[...MODULES, ...Object.keys(SHARED)].map((name) => `${name}${EXTENSION}`),
+  ...(EXTENSION === '.js' ? PAGES : [...MODULES, ...Object.keys(SHARED)]).map((name) => name + EXTENSION),
 ]
 
 /** One of `ASSETS`. */
@@ -149,11 +161,12 @@ ${MARK}<h1 id=server>Mayfly playground</h1>
 <button type=button id=more aria-expanded=false aria-controls=settings>Settings</button>
 <form id=settings novalidate aria-label="How this client connects">
 <fieldset class=seg><legend class=away>Era</legend>${[era('auto', 'Auto', true), era('modern', '2026-07-28', false), era('legacy', '2025-11-25', false)]}</fieldset>
-<details class=menu name=menu><summary id=client-summary>Client: all 4</summary><fieldset class=panel><legend>This client can</legend>${[
+<details class=menu name=menu><summary id=client-summary>Client: all 5</summary><fieldset class=panel><legend>This client can</legend>${[
     can('form', 'answer forms'),
     can('url', 'open pages'),
     can('sampling', 'sample a model'),
     can('roots', 'list roots'),
+    can('tasks', 'follow tasks'),
   ]}<p class=hint>Take one away, and call again: the server says what it does without it.</p></fieldset></details>
 <details class=menu name=menu id=authorization><summary id=token-summary>No token</summary><div class=panel>
 <div><label for=token>Access token</label><input id=token type=password autocomplete=off spellcheck=false></div>
@@ -168,7 +181,7 @@ ${MARK}<h1 id=server>Mayfly playground</h1>
 </header>
 <nav id=tabs aria-label="Parts of the page"><button type=button data-go=rail aria-current=true>Tools</button><button type=button data-go=work>Form</button><button type=button data-go=wire>Wire</button></nav>
 <main data-tab=rail>
-<nav id=rail aria-label="What the server offers"><div id=catalogue></div><a id=tasks target=_blank rel="noopener noreferrer" hidden>The tasks of this server</a></nav>
+<nav id=rail aria-label="What the server offers"><div id=catalogue></div><div id=listening></div><a id=tasks target=_blank rel="noopener noreferrer" hidden>The tasks of this server</a></nav>
 <section id=work aria-label="Try it" tabindex=-1></section>
 <section id=wire aria-labelledby=wire-heading><div id=wire-bar><h2 id=wire-heading>The wire</h2><span id=wire-count class=soft></span><div id=wire-actions><button type=button id=clear>Clear</button></div></div><div id=notices></div><ol id=exchanges></ol></section>
 </main>`

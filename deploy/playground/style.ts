@@ -99,6 +99,13 @@ body:not(.playground)>main{display:grid;gap:1rem;padding:1rem;grid-template-colu
 #rail li small{grid-column:1/-1;font-size:.75rem;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 #rail li .marks{font-size:.6875rem;color:var(--soft);white-space:nowrap;align-self:center}
 #rail li .marks.danger{color:var(--bad)}
+#rail .heard{color:var(--key)}
+#listening>div{display:grid;gap:.25rem;padding:.75rem .5rem 0;justify-items:start}
+[aria-pressed=true]{background:var(--tint);color:var(--key)}
+progress{width:100%;height:.4rem;accent-color:var(--key)}
+.steps li{display:flex;flex-wrap:wrap;gap:0 .6rem}
+.steps .now{font-weight:600}
+label small,legend small{font-weight:400}
 #tasks{display:block;padding:.75rem .5rem}
 #work{background:var(--card);outline-offset:-2px}
 #work>*{margin-inline:1.25rem}

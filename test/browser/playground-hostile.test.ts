@@ -55,7 +55,8 @@ test('names, schemas, icons, results and headers run no script, and no schema ha
   await expectUnharmed(page)
   for (let index = 0; index < count; index++) {
     await offers.nth(index).click()
-    const isEndless = ['loops', 'floods'].includes((await offers.nth(index).textContent()) ?? '')
+    const name = (await offers.nth(index).textContent()) ?? ''
+    const isEndless = ['loops', 'floods', 'asking', 'polled', 'Listen for changes'].includes(name)
     if (isEndless) continue
     for (const view of ['Definition', 'Form']) await page.getByRole('tab', { name: view }).click()
     await page.locator('#work button[type=submit]').click()
@@ -109,6 +110,59 @@ test('events without an end are cut off, and the page still works', { timeout: T
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.locator('.result h3').getByText('Result').waitFor()
   await expectUnharmed(page)
+})
+
+test('a task that wants to be polled at once is polled at the pace of the page, until the user leaves it', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using opened = await openPage(browser, inspecting.url)
+  const { page, complaints } = opened
+  const before = hostile.methods.length
+  const polls = (): number => hostile.methods.slice(before).filter((method) => method === 'tasks/get').length
+  await page.getByRole('navigation').getByRole('button', { name: 'polled', exact: true }).click()
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  await page.locator('.result').getByText('Task running').waitFor()
+  await page.waitForTimeout(1000)
+  expect(polls()).toBeGreaterThan(0)
+  expect(polls()).toBeLessThan(8)
+  await expectUnharmed(page)
+  await page.getByRole('navigation').getByRole('button', { name: 'nothing', exact: true }).click()
+  const left = polls()
+  await page.waitForTimeout(1000)
+  expect(polls()).toBeLessThanOrEqual(left + 1)
+  expect(complaints).toEqual([])
+})
+
+test('500 questions of a task are limited, and none is left behind', { timeout: TIMEOUT_MS }, async () => {
+  await using opened = await openPage(browser, inspecting.url)
+  const { page, complaints } = opened
+  await page.getByRole('navigation').getByRole('button', { name: 'asking', exact: true }).click()
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  await page.locator('.result').getByText('questions are open already').waitFor()
+  expect(await page.locator('form.question').count()).toBe(0)
+  await expectUnharmed(page)
+  expect(complaints).toEqual([])
+})
+
+test('changes without an end are heard a few times a second, and no longer after some streams', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using opened = await openPage(browser, inspecting.url)
+  const { page, complaints } = opened
+  await page.getByRole('status').getByText('Connected').waitFor()
+  const before = hostile.methods.length
+  const started = Date.now()
+  const count = (wanted: string): number =>
+    hostile.methods.slice(before).filter((method) => method === wanted).length
+  await page.getByRole('button', { name: 'Listen for changes' }).click()
+  await page.getByRole('button', { name: 'Stop listening' }).waitFor()
+  await page.getByRole('button', { name: 'Listen for changes' }).waitFor({ timeout: 60_000 })
+  const seconds = (Date.now() - started) / 1000
+  expect(count('subscriptions/listen')).toBe(4)
+  expect(count('tools/list')).toBeGreaterThan(0)
+  expect(count('tools/list')).toBeLessThan(seconds + 2)
+  await expectUnharmed(page)
+  expect(complaints).toEqual([])
 })
 
 test('another page of the browser cannot use the address, with or without the token', {

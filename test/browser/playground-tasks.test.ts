@@ -44,7 +44,10 @@ async function callAndOpen(tool: string): Promise<{ page: Page; close: () => Pro
   const { page, context } = await openPage(browser, printed.replace('/__mayfly/tasks', '/'))
   await page.getByRole('navigation').getByRole('button', { name: tool, exact: true }).click()
   await page.getByRole('button', { name: 'Call', exact: true }).click()
-  await page.locator('.result h3').getByText('Result').waitFor()
+  await page
+    .locator('.result h3')
+    .getByText(/^(Task running|The task asks|.*failed|No result)$/)
+    .waitFor()
   const opening = context.waitForEvent('page')
   await page.getByRole('link', { name: 'The tasks of this server' }).click()
   const opened = await opening
@@ -84,6 +87,23 @@ test('a task is found by its filters; its journal, arguments and wait are shown;
       .count(),
   ).toBe(0)
   await close()
+})
+
+test('the playground shows the steps of its call while the task runs, and cancels it', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using opened = await openPage(browser, printed.replace('/__mayfly/tasks', '/'))
+  const { page, complaints } = opened
+  await page.getByRole('navigation').getByRole('button', { name: 'report', exact: true }).click()
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  const steps = page.locator('.result').getByRole('list', { name: 'Steps' }).getByRole('listitem')
+  await steps.filter({ hasText: 'load rows' }).getByRole('img', { name: 'done' }).waitFor()
+  const wait = steps.filter({ hasText: 'approved' })
+  await wait.getByRole('img', { name: 'now' }).waitFor()
+  expect(await wait.textContent()).toMatch(/waits, in (?:60 minutes|1 hour)/)
+  await page.locator('.result').getByRole('button', { name: 'Cancel task' }).click()
+  await page.locator('.result').getByText('the task was cancelled').waitFor()
+  expect(complaints).toEqual([])
 })
 
 test('a failed task is tried again as a new one, which keeps the stored steps', {

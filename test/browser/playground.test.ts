@@ -140,10 +140,10 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     await work(page).getByRole('button', { name: 'Call' }).click()
     await work(page).getByText('Degraded: elicitation').waitFor()
     await page.getByRole('radio', { name: '2026-07-28', exact: true }).check()
-    await page.getByText('Client: all 4').click()
+    await page.getByText('Client: all 5').click()
     await page.getByLabel('answer forms').uncheck()
     await page.getByLabel('open pages').uncheck()
-    await page.getByText('Client: 2 of 4').waitFor()
+    await page.getByText('Client: 3 of 5').waitFor()
     await page.getByRole('status').getByText('Connected').waitFor()
     await work(page).getByLabel('orderId').fill('7')
     await work(page).getByRole('button', { name: 'Call' }).click()
@@ -243,7 +243,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
       await work(page).getByRole('button', { name: 'Add to notes' }).click()
       expect(await violations(page)).toEqual([])
       if (isNarrow) await page.getByRole('button', { name: 'Settings' }).click()
-      for (const menu of ['Client: all 4', 'No token', 'Add to client', 'About']) {
+      for (const menu of ['Client: all 5', 'No token', 'Add to client', 'About']) {
         await page.getByText(menu, { exact: true }).click()
         expect(await violations(page), menu).toEqual([])
       }

@@ -40,7 +40,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   },
   'within the budgets of the page': {
     'deploy/playground/browser':
-      'argument-form bar catalogue client completion dom exchange form json panels questions result run task-details task-endpoint task-times trouble',
+      'argument-form bar catalogue client completion dom exchange form json panels questions result run task-details task-endpoint task-run task-times trouble',
   },
   'measured here': {
     'adapters/_lambda': 'event-to-request',

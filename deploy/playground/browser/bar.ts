@@ -4,6 +4,7 @@ import type { Era } from './client.ts'
 import type { Connection, EraChoice } from './connection.ts'
 import { button, code, details, element, onCopy, part } from './dom.ts'
 import { asObject, asText, clip, type Json, pretty } from './json.ts'
+import { TASKS_EXTENSION } from './task-run.ts'
 
 export type State = 'connecting' | 'connected' | 'failed'
 
@@ -18,7 +19,7 @@ export interface Bar {
   readonly closeMenu: () => boolean
 }
 
-const FEATURES = ['form', 'url', 'sampling', 'roots'] as const
+const FEATURES = ['form', 'url', 'sampling', 'roots', 'tasks'] as const
 
 const isChecked = (id: string): boolean => part<HTMLInputElement>(id).checked
 const can = (name: (typeof FEATURES)[number]): boolean => isChecked(`can-${name}`)
@@ -69,7 +70,7 @@ export function createBar(endpoint: string, onChange: () => void): Bar {
       const name = clip(asText(info.title) ?? asText(info.name) ?? 'A server without a name', 200)
       const version = clip(asText(info.version) ?? '', 40)
       const { extensions } = asObject(described.capabilities)
-      part('tasks').hidden = !Object.hasOwn(asObject(extensions), 'io.modelcontextprotocol/tasks')
+      part('tasks').hidden = !Object.hasOwn(asObject(extensions), TASKS_EXTENSION)
       part('server').replaceChildren(name, element('span', { class: 'soft mono' }, version))
       document.title = `${name} – Mayfly playground`
       if (isChecked('era-auto')) part('era-auto-label').textContent = `Auto: ${clip(client.version, 40)}`
@@ -92,6 +93,7 @@ function capabilities(era: Era): Json {
     ...((can('form') || can('url')) && { elicitation }),
     ...(can('sampling') && { sampling: {} }),
     ...(can('roots') && { roots: era === 'legacy' ? { listChanged: false } : {} }),
+    ...(can('tasks') && era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } }),
   }
 }
 

@@ -56,6 +56,13 @@ export interface Catalogue {
   /** False if there is none. */
   readonly has: (id: string) => boolean
   readonly note: (offer: Offer, trait: Trait) => void
+  /** Shows a text beside an offer. */
+  readonly remark: (id: string, text: string) => void
+  /** Returns a function that gives the filter and the focus to the catalogue that replaces this one. */
+  readonly hold: () => (next: Catalogue) => void
+  readonly filterBy: (text: string) => void
+  /** Focuses the chosen offer. */
+  readonly focusChosen: () => void
   readonly focusFilter: () => void
   /** Shows all offers again, and focuses the chosen one. */
   readonly leaveFilter: () => void
@@ -180,6 +187,26 @@ export function showCatalogue(
       const row = rows.get(id)
       if (row !== undefined) drawMarks(row.marks, offer)
     },
+    remark: (id, text) => {
+      const place = rows.get(id)?.place
+      place?.querySelector('.heard')?.remove()
+      place?.append(element('small', { class: 'heard' }, text))
+    },
+    hold: () => {
+      const focused = document.activeElement
+      const text = filter.value
+      const hadFocus = place.contains(focused)
+      return (next) => {
+        if (text !== '') next.filterBy(text)
+        if (focused === filter) next.focusFilter()
+        else if (hadFocus) next.focusChosen()
+      }
+    },
+    filterBy: (text) => {
+      filter.value = text
+      apply()
+    },
+    focusChosen: () => chosen?.node.focus(),
     focusFilter: () => filter.focus(),
     leaveFilter: () => {
       if (filter.value !== '') {

@@ -50,6 +50,9 @@ const NAMED: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
 }
 
 export class Client {
@@ -103,14 +106,32 @@ export class Client {
     for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
       const result = await this.#once(method, round, signal, schema)
       if (result.resultType !== 'input_required') return result
-      const inputResponses = await this.#answerAll(asObject(result.inputRequests), signal)
+      const inputResponses = await this.answerAll(asObject(result.inputRequests), signal)
       const { requestState } = result
       round = { ...params, inputResponses, ...(requestState !== undefined && { requestState }) }
     }
     throw new Error(`the server asked ${MAX_ROUNDS} times: this page stops here`)
   }
 
-  async #answerAll(questions: Json, signal: AbortSignal): Promise<Json> {
+  /**
+   * Listens (`subscriptions/listen`) until the server ends the stream: `onMessage` gets the notifications. Only in the modern era. Rejects
+   * if the server refuses, and with the limits of one response.
+   */
+  async listen(notifications: Json, signal: AbortSignal, onMessage: (message: Json) => void): Promise<void> {
+    const id = ++this.#ids
+    let answer: Json | undefined
+    const take = (message: Json): void => {
+      if (message.id === id || message.error !== undefined) answer = message
+      else if (message.id === undefined) onMessage(message)
+    }
+    const message = { id, method: 'subscriptions/listen', params: { notifications } }
+    const response = await this.#send(message, signal, take)
+    if (answer !== undefined) resultOf(answer)
+    else if (response.status !== 200) throw new NoMessage(response)
+  }
+
+  /** Asks the user, and returns the answers by key. */
+  async answerAll(questions: Json, signal: AbortSignal): Promise<Json> {
     const asked = Object.entries(questions).slice(0, MAX_QUESTIONS)
     const answers = asked.map(async ([key, question]) => {
       const { method, params } = asObject(question)

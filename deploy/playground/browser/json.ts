@@ -80,6 +80,15 @@ export function pretty(value: unknown): string {
   return left < 0 ? `${parts.join('')}\n… the rest is not shown` : parts.join('')
 }
 
+/** To compare what a server sent. Undefined for what is nested deeper than this browser writes. */
+export function textOfJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
 /** A short text for people from whatever was thrown. */
 export function reasonOf(error: unknown): string {
   return clip(textOf(error), 2000)

@@ -6,13 +6,18 @@ import { Client, type Era } from './client.ts'
 import { type Connection, NoConnection, openConnection, PATIENCE_MS, withPatience } from './connection.ts'
 import { button, element, openAgain, part } from './dom.ts'
 import { type Exchange, SignInNeeded } from './exchange.ts'
-import { clip, reasonOf } from './json.ts'
+import { clip, reasonOf, textOfJson } from './json.ts'
 import { goTo, listenToKeys, listenToTabs } from './keys.ts'
 import { createFetchOutside, hiddenHeaders, type Local, readLocal, tasksUrl } from './local.ts'
 import { finishSignIn, startSignIn } from './oauth.ts'
 import { type ShownItem, showItem, titleOf } from './panels.ts'
 import { askUser } from './questions.ts'
+import { createRefresh } from './refresh.ts'
+import { followReloads } from './reloads.ts'
+import { createReadJournal } from './task-endpoint.ts'
+import type { TaskPlace } from './task-run.ts'
 import { showTrouble } from './trouble.ts'
+import { createUpdates, heardText } from './updates.ts'
 import { createWireLog } from './wire.ts'
 
 const questions = element('div', { id: 'questions' })
@@ -23,11 +28,28 @@ let challenge = ''
 /** The chosen offer; its id is in the URL. */
 let picked: Offer | undefined
 let shown: ShownItem | undefined
+/** The definition of what is shown, and of all offers. */
+let shownText: string | undefined
+let offersText: string | undefined
 let catalogue: Catalogue | undefined
+let refresh = (): void => {}
+let readJournal: TaskPlace['readJournal']
 
 /** For screen readers. */
 function say(text: string): void {
   part('announce').textContent = clip(text, 300)
+}
+
+const updates = createUpdates({
+  onUpdated: (uris) => uris.forEach(showUpdated),
+  onListChanged: () => refresh(),
+  say,
+})
+
+/** Beside the resource. */
+function showUpdated(uri: string): void {
+  const heard = updates.heard(uri)
+  if (heard !== undefined) catalogue?.remark(idOf({ kind: 'resource', item: { uri } }), heardText(heard))
 }
 
 function onExchange(exchange: Exchange): void {
@@ -41,7 +63,9 @@ function askedId(): string | undefined {
 }
 
 async function connect(local: Local, bar: Bar): Promise<void> {
+  shown?.keep()
   shown?.end()
+  refresh = () => {}
   connection.abort(new Error('reconnected'))
   connection = new AbortController()
   const { signal } = connection
@@ -70,11 +94,19 @@ async function connect(local: Local, bar: Bar): Promise<void> {
     )
     stopWaiting()
     showServer(opened, offers, bar)
+    refresh = createRefresh({
+      read: () => readAgain(opened, bar, signal),
+      onFailure: (error) => {
+        if (!signal.aborted) say(`The server has changed, and does not answer: ${reasonOf(error)}`)
+      },
+    })
   } catch (error) {
     stopWaiting()
     if (signal.aborted) return
     part('catalogue').replaceChildren()
+    updates.follow(undefined)
     shown = undefined
+    shownText = undefined
     const again = button('Connect again', () => void connect(local, bar), { class: 'main' })
     const needsToken = noteChallenge(error)
     const signIn = button('Sign in with OAuth', () => part('sign-in').click(), { class: 'main' })
@@ -107,12 +139,40 @@ function showServer(opened: Connection, offers: readonly Offer[], bar: Bar): voi
   bar.show('connected', 'Connected')
   bar.showServer(opened)
   part('sign-in').hidden = challenge === ''
+  shownText = undefined
+  const wanted = askedId()
+  showOffers(opened, offers)
+  goTo(wanted === undefined ? 'rail' : 'work')
+  say(`Connected, ${offers.length} offers`)
+}
+
+/** Reads a server whose code or lists have changed. What is the same stays as it is. */
+async function readAgain(opened: Connection, bar: Bar, signal: AbortSignal): Promise<void> {
+  const { client } = opened
+  const { described, offers } = await withPatience(signal, async (bounded) => {
+    const answer = await client.connect(bounded)
+    return { described: answer, offers: await readOffers(client, answer, bounded) }
+  })
+  const now = { ...opened, described }
+  bar.showServer(now)
+  const text = textOfJson(offers)
+  if (text !== undefined && text === offersText) return
+  const restore = catalogue?.hold()
+  showOffers(now, offers)
+  if (catalogue !== undefined) restore?.(catalogue)
+  say(`The server has changed: ${offers.length} offers`)
+}
+
+function showOffers({ client, described }: Connection, offers: readonly Offer[]): void {
   const own = showCatalogue(part('catalogue'), offers, {
     say,
-    onPick: (offer, isByUser) => show(opened.client, offer, isByUser),
+    onPick: (offer, isByUser) => show(client, offer, isByUser),
   })
   catalogue = own
-  const wanted = askedId()
+  offersText = textOfJson(offers)
+  const uris = offers.flatMap(({ kind, item }) => (kind === 'resource' ? [titleOf(kind, item)] : []))
+  updates.follow(client, described, uris)
+  uris.forEach(showUpdated)
   document.querySelector('[data-go=rail]')!.textContent = `Tools ${offers.length}`
   if (offers.length === 0)
     part('work').replaceChildren(
@@ -123,15 +183,17 @@ function showServer(opened: Connection, offers: readonly Offer[], bar: Bar): voi
         element('p', {}, 'The server offers no tools, resources or prompts to this client.'),
       ),
     )
-  own.pick(picked === undefined ? wanted : idOf(picked))
-  goTo(wanted === undefined ? 'rail' : 'work')
-  say(`Connected, ${offers.length} offers`)
+  own.pick(picked === undefined ? askedId() : idOf(picked))
 }
 
 function show(client: Client, offer: Offer, isByUser: boolean): void {
   const { kind, item } = offer
+  const text = textOfJson(offer)
+  if (!isByUser && text !== undefined && text === shownText) return
+  shown?.keep()
   shown?.end()
   picked = offer
+  shownText = text
   shown = showItem(kind, item, {
     client,
     work: part('work'),
@@ -141,6 +203,7 @@ function show(client: Client, offer: Offer, isByUser: boolean): void {
     onResult: ({ resultType }) => {
       if (resultType === 'task') catalogue?.note(offer, 'task')
     },
+    readJournal,
     marks: marksOf(offer),
   })
   if (!isByUser) return
@@ -203,6 +266,9 @@ async function start(): Promise<void> {
   part('tasks').setAttribute('href', tasksUrl())
   const fetchOutside = createFetchOutside(local)
   const bar = createBar(local.endpoint, () => void connect(local, bar))
+  part('listening').append(updates.node)
+  readJournal = createReadJournal(local)
+  followReloads(local, () => refresh())
   listenToTabs()
   listenToKeys({
     call,

@@ -1,9 +1,10 @@
 /** The middle of the page: one tool, resource, template or prompt, with its form and its result. */
-import { type ArgumentForm, createArgumentForm } from './argument-form.ts'
+import { type ArgumentForm, createArgumentForm, type FormDraft } from './argument-form.ts'
 import { type Completable, suggest } from './completion.ts'
 import { code, element, nextId } from './dom.ts'
 import { labelled } from './form.ts'
 import { asList, asObject, asText, type Json, pretty } from './json.ts'
+import { createKept } from './kept.ts'
 import { moveByArrows, rove } from './keys.ts'
 import { createRun, type RunPlace } from './run.ts'
 import { expand, variablesOf } from './uri-template.ts'
@@ -16,11 +17,17 @@ export interface Place extends RunPlace {
   readonly marks: readonly string[]
 }
 
+/** What the user typed, by kind and name: for the next time that the item is shown, also with another schema. */
+const drafts = createKept<FormDraft>()
+const typed = createKept<ReadonlyMap<string, string>>()
+
 export interface ShownItem {
   /** Focused when the user has chosen the item. */
   readonly heading: HTMLElement
   /** Ends the running request. False if nothing runs. */
   readonly end: () => boolean
+  /** Keeps what the user typed for the next time. */
+  readonly keep: () => void
 }
 
 /** Shows one item of the server's lists. */
@@ -39,7 +46,7 @@ export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
   })
   place.work.replaceChildren(describe(heading, kind, item, place.marks), tabs, form, run.output)
   panel.prepare?.()
-  return { heading, end: run.end }
+  return { heading, end: run.end, keep: () => panel.keep?.() }
 }
 
 interface Panel {
@@ -52,35 +59,45 @@ interface Panel {
   readonly params: () => Json
   /** Called when the panel is on the page. */
   readonly prepare?: () => void
+  /** Keeps what the user typed. */
+  readonly keep?: () => void
 }
 
 const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } = {
   tool: ({ name, inputSchema }) => {
     const form: ArgumentForm = createArgumentForm(inputSchema, 'Arguments')
+    const key = `tool ${String(name)}`
+    const draft = drafts.get(key)
+    if (draft !== undefined) form.restore(draft)
     return {
       method: 'tools/call',
       verb: 'Call',
       arguments: form,
       fields: [form.node],
       params: () => ({ name, arguments: form.read() }),
+      keep: () => drafts.set(key, form.draft()),
     }
   },
   resource: ({ uri }) => ({ method: 'resources/read', verb: 'Read', fields: [], params: () => ({ uri }) }),
   template: ({ uriTemplate }, place) => {
     const template = asText(uriTemplate) ?? ''
     const ref = { type: 'ref/resource', uri: template }
-    const inputs = textInputs(variablesOf(template).map((name) => ({ name })))
+    const inputs = textInputs(
+      variablesOf(template).map((name) => ({ name })),
+      `template ${template}`,
+    )
     return {
       method: 'resources/read',
       verb: 'Read',
       fields: inputs.nodes,
       params: () => ({ uri: expand(template, inputs.values()) }),
       prepare: () => inputs.suggestAll({ client: place.client, ref, values: inputs.values }),
+      keep: inputs.keep,
     }
   },
   prompt: ({ name, arguments: given }, place) => {
     const ref = { type: 'ref/prompt', name }
-    const inputs = textInputs(asList(given).slice(0, 100).map(asObject))
+    const inputs = textInputs(asList(given).slice(0, 100).map(asObject), `prompt ${String(name)}`)
     return {
       method: 'prompts/get',
       verb: 'Render',
@@ -90,6 +107,7 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
         arguments: Object.fromEntries([...inputs.values()].filter(([, value]) => value !== '')),
       }),
       prepare: () => inputs.suggestAll({ client: place.client, ref, values: inputs.values }),
+      keep: inputs.keep,
     }
   },
 }
@@ -98,11 +116,14 @@ interface TextInputs {
   readonly nodes: HTMLElement[]
   readonly values: () => ReadonlyMap<string, string>
   readonly suggestAll: (completable: Completable) => void
+  readonly keep: () => void
 }
 
-function textInputs(fields: readonly Json[]): TextInputs {
+function textInputs(fields: readonly Json[], key: string): TextInputs {
+  const before = typed.get(key)
   const inputs = fields.map(({ name, title, description, required }) => {
     const input = element('input', { type: 'text' })
+    input.value = before?.get(String(name)) ?? ''
     const label = {
       title: asText(title) ?? String(name),
       hint: asText(description),
@@ -110,9 +131,11 @@ function textInputs(fields: readonly Json[]): TextInputs {
     }
     return { name: String(name), input, node: labelled(label, input) }
   })
+  const values = (): Map<string, string> => new Map(inputs.map(({ name, input }) => [name, input.value]))
   return {
     nodes: inputs.map(({ node }) => node),
-    values: () => new Map(inputs.map(({ name, input }) => [name, input.value])),
+    values,
+    keep: () => typed.set(key, values()),
     suggestAll: (completable) => {
       for (const { name, input } of inputs) suggest(input, name, completable)
     },
@@ -144,7 +167,7 @@ function createViews(
     ;(fields.hidden ? definition : fields).setAttribute('aria-labelledby', tab.id)
   }
   for (const tab of tabs) tab.addEventListener('click', () => select(tab))
-  select(tabs[0]!)
+  select(tabs.find((tab) => tab.textContent === 'JSON' && panel.arguments?.view === 'json') ?? tabs[0]!)
   const list = element('div', { role: 'tablist', 'aria-label': 'Views' }, ...tabs)
   list.addEventListener('keydown', (event) => moveByArrows(event, tabs))
   return {

@@ -5,9 +5,14 @@ import { button, code, element, nextId, outsideLink } from './dom.ts'
 import { RpcError } from './exchange.ts'
 import { labelled, readJson, writeJson } from './form.ts'
 import { asText, type Json, pretty } from './json.ts'
+import { createKept } from './kept.ts'
 
 const MAX_OPEN = 20
 let open = 0
+
+/** The last answers to questions that have the same answer each time, by method. */
+const lastAnswers = createKept<string>()
+const KEPT = 'Kept for the next question of this kind.'
 
 interface Question {
   readonly title: string
@@ -117,17 +122,21 @@ function visit(params: Json): Question {
 
 function sample(params: Json): Question {
   const input = element('textarea', { rows: '4' })
-  const text = labelled({ title: 'What the model says', isRequired: true }, input)
+  input.value = lastAnswers.get('sampling') ?? ''
+  const text = labelled({ title: 'What the model says', isRequired: true, hint: KEPT }, input)
   return {
     title: 'The server asks the model of its client',
     content: [code(pretty(params), 'The request for the model'), text],
     answers: {
-      'Send answer': () => ({
-        role: 'assistant',
-        content: { type: 'text', text: input.value },
-        model: 'a person in the playground',
-        stopReason: 'endTurn',
-      }),
+      'Send answer': () => {
+        lastAnswers.set('sampling', input.value)
+        return {
+          role: 'assistant',
+          content: { type: 'text', text: input.value },
+          model: 'a person in the playground',
+          stopReason: 'endTurn',
+        }
+      },
       Decline: refuse,
     },
   }
@@ -135,18 +144,18 @@ function sample(params: Json): Question {
 
 function roots(): Question {
   const input = element('textarea', { rows: '3', class: 'mono' })
-  input.value = 'file:///home/me/project'
-  const text = labelled({ title: 'Roots, one URI per line', isRequired: false }, input)
+  input.value = lastAnswers.get('roots') ?? 'file:///home/me/project'
+  const text = labelled({ title: 'Roots, one URI per line', isRequired: false, hint: KEPT }, input)
   const lines = (): string[] => input.value.split('\n').map((line) => line.trim())
   return {
     title: 'The server asks for the roots',
     content: [text],
     answers: {
-      'Send answer': () => ({
-        roots: lines()
-          .filter((uri) => uri !== '')
-          .map((uri) => ({ uri })),
-      }),
+      'Send answer': () => {
+        lastAnswers.set('roots', input.value)
+        const uris = lines().filter((uri) => uri !== '')
+        return { roots: uris.map((uri) => ({ uri })) }
+      },
       Decline: refuse,
     },
   }

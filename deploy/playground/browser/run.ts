@@ -3,6 +3,7 @@ import type { Client } from './client.ts'
 import { button, element } from './dom.ts'
 import type { Json } from './json.ts'
 import { showProblem, showResult } from './result.ts'
+import { followTask, isTask, type TaskPlace } from './task-run.ts'
 
 export interface Request {
   readonly method: string
@@ -22,6 +23,7 @@ export interface RunPlace {
   readonly say: (text: string) => void
   /** Called with an error, including that the server requires a token. */
   readonly onFailure: (error: unknown) => void
+  readonly readJournal: TaskPlace['readJournal']
   /** Called with each result. */
   readonly onResult: (result: Json) => void
 }
@@ -62,7 +64,9 @@ export function createRun({ method, verb, params, schema }: Request, place: RunP
       result.classList.remove('failed')
       const answer = await place.client.request(method, given, own.signal, schema)
       place.onResult(answer)
-      showResult(result, answer)
+      const { signal } = own
+      const last = isTask(answer) ? await followTask(answer, { ...place, output: result }, signal) : answer
+      showResult(result, last)
       place.say('There is a result')
     } catch (error) {
       if (running !== own) return

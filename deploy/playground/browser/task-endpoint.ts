@@ -1,5 +1,5 @@
 /** The server's task endpoint, through the local process. */
-import { clip, isObject, type Json, parse } from './json.ts'
+import { asList, clip, isObject, type Json, parse } from './json.ts'
 import { askLocal, type Local } from './local.ts'
 
 export type Operation = 'list' | 'show' | 'retry' | 'cancel'
@@ -35,6 +35,16 @@ export function createAskTasks(
     if (status === 200 && isObject(answer)) return answer
     throw new EndpointError(status, `${status}: ${hintFor(status, answer) ?? clip(body, 500)}`)
   }
+}
+
+/** Reads the journal of a task. Undefined where the local process does not have the secret for it. */
+export function createReadJournal(
+  local: Local,
+): ((id: string, signal: AbortSignal) => Promise<readonly unknown[]>) | undefined {
+  if (local.key === undefined) return undefined
+  const path = local.tasksPath ?? usualPath(local.endpoint)
+  const ask = createAskTasks(local, () => ({ path, secret: undefined }))
+  return async (id, signal) => asList((await ask('show', { id }, signal)).journal)
 }
 
 /** The path next to the MCP endpoint: `/tasks` for `/mcp`. */
