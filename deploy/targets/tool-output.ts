@@ -16,35 +16,89 @@ export interface Redactor {
   end(): string
 }
 
-/** Replaces the values: plain, escaped for JSON, quoted for a shell, percent-encoded, in base64 and in hex, and each line of a longer one. */
+/** By their first characters, the longest first. A regular expression of them would take seconds where a value is a key. */
+type Forms = ReadonlyMap<string, readonly string[]>
+
+/**
+ * Replaces the values: plain, escaped for JSON or HTML, quoted for a shell, percent-encoded, in base64 and in hex, and each line of a
+ * longer one, also with colours in between. The colours stay.
+ */
 export function createRedactor(values: readonly string[]): Redactor {
-  const forms = [...new Set(values.flatMap(formsOf))].sort((a, b) => b.length - a.length)
-  if (forms.length === 0) return { push: (text) => text, end: () => '' }
-  const pattern = new RegExp(forms.map(literal).join('|'), 'g')
+  const all = [...new Set(values.flatMap(formsOf))].sort((a, b) => b.length - a.length)
+  const longest = all[0]?.length ?? 0
+  if (longest === 0) return { push: (text) => text, end: () => '' }
+  const forms = new Map<string, string[]>()
+  for (const form of all) forms.set(form.charAt(0), [...(forms.get(form.charAt(0)) ?? []), form])
+  const mostHeld = 4096 + 2 * longest
   let held = ''
   return {
     push: (text) => {
-      const all = held + text
-      const open = openStarts(all, forms)
-      let shown = ''
-      let at = 0
-      for (const { index, 0: found } of all.matchAll(pattern)) {
-        // A longer secret may begin here or before: its first part may be a whole secret.
-        if (open.some((start) => start >= at && start <= index)) break
-        shown += all.slice(at, index) + HIDDEN
-        at = index + found.length
-      }
-      const rest = open.find((start) => start >= at) ?? all.length
-      held = all.slice(rest)
-      return shown + all.slice(at, rest)
+      const { shown, rest } = hide(held + text, forms, longest)
+      // Without colours it is shorter than the longest form: a tool that prints colours without end fills no memory.
+      held = rest.length > mostHeld ? rest.replaceAll(CODE, '') : rest
+      return shown
     },
     end: () => {
       const rest = held
       held = ''
+      const plain = rest.replace(UNFINISHED_CODE, '').replaceAll(CODE, '')
       // The beginning of a secret is one, too, if it is more than chance.
-      return rest.length >= MIN_PART_CHARACTERS ? HIDDEN : rest.replaceAll(pattern, HIDDEN)
+      if (plain.length >= MIN_PART_CHARACTERS) return HIDDEN + codesOf(rest)
+      return hide(rest, forms, 0).shown
     },
   }
+}
+
+/** What may be shown, and the end that may be the beginning of a form, of at most `longest` characters, or of a code. */
+function hide(all: string, forms: Forms, longest: number): { readonly shown: string; readonly rest: string } {
+  const unfinished = longest === 0 ? -1 : all.search(UNFINISHED_CODE)
+  const { plain, places } = withoutCodes(unfinished === -1 ? all : all.slice(0, unfinished))
+  const open = openStarts(plain, forms, longest)
+  let shown = ''
+  let from = 0
+  let at = 0
+  for (let index = 0; index < plain.length; index++) {
+    const found = forms.get(plain.charAt(index))?.find((form) => plain.startsWith(form, index))
+    if (found === undefined) continue
+    // A longer secret may begin here or before: its first part may be a whole secret.
+    if (open.some((start) => start >= at && start <= index)) break
+    at = index + found.length
+    const [start, end] = [places(index), places(at - 1) + 1]
+    shown += all.slice(from, start) + HIDDEN + codesOf(all.slice(start, end))
+    from = end
+    index = at - 1
+  }
+  const start = open.find((one) => one >= at)
+  const to = start !== undefined ? places(start) : unfinished === -1 ? all.length : unfinished
+  return { shown: shown + all.slice(from, to), rest: all.slice(to) }
+}
+
+/** Colours and resets of a terminal: CSI and escape sequences of ECMA-48. They may be within a value; a link (OSC) holds text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
+const CODE = /\u001b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|[ -/]{1,8}[0-~])/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
+const UNFINISHED_CODE = /\u001b(?:\[[0-?]{0,64})?[ -/]{0,8}$/
+
+function codesOf(text: string): string {
+  return text.match(CODE)?.join('') ?? ''
+}
+
+/** The text without codes, and where each of its characters was. */
+function withoutCodes(text: string): { readonly plain: string; readonly places: (index: number) => number } {
+  if (!text.includes('\u001b')) return { plain: text, places: (index) => index }
+  const all: number[] = []
+  let plain = ''
+  let from = 0
+  const take = (to: number): void => {
+    for (let at = from; at < to; at++) all.push(at)
+    plain += text.slice(from, to)
+  }
+  for (const { index, 0: code } of text.matchAll(CODE)) {
+    take(index)
+    from = index + code.length
+  }
+  take(text.length)
+  return { plain, places: (index) => all[index]! }
 }
 
 /** The same for one whole text. */
@@ -67,27 +121,54 @@ function formsOf(value: string): string[] {
     ...lines,
   ].filter(({ length }) => length >= MIN_PART_CHARACTERS)
   const escaped = JSON.stringify(text).slice(1, -1)
-  const percent = encodeURIComponent(text)
   const hex = bytes.toString('hex')
   return [
     ...[text, text.replaceAll('\n', '\r\n'), escaped, JSON.stringify(escaped).slice(1, -1)],
+    ...[escaped.replaceAll('/', '\\/'), escaped.replaceAll(/[&<>]/g, inUnicode)],
     // JSON in ASCII, as Python writes it, and what shells quote.
-    escaped.replaceAll(/[^\0-\x7f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    escaped.replaceAll(/[^\0-\x7f]/g, inUnicode),
     ...[`'\\''`, `'"'"'`].map((quote) => text.replaceAll("'", () => quote)),
     text.replaceAll(/["\\$`]/g, '\\$&'),
-    ...[percent, percent.replaceAll('%20', '+'), percent.replaceAll(/%../g, (one) => one.toLowerCase())],
+    ...[text, escaped].flatMap(inHtml),
+    ...inUrls(text).flatMap((one) => [one, one.replaceAll(/%../g, (two) => two.toLowerCase())]),
     ...[hex, hex.toUpperCase()],
     ...encoded,
   ]
 }
 
+function inUnicode(one: string): string {
+  return `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** As text, as an attribute's value, and with both quotes as the libraries write them. */
+function inHtml(text: string): string[] {
+  const escaped = text.replaceAll('&', '&amp;')
+  const angled = escaped.replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const quoted = ['&quot;', '&#34;'].map((quote) => angled.replaceAll('"', quote))
+  const all = ['&#39;', '&#x27;', '&#039;', '&apos;'].flatMap((quote) =>
+    quoted.map((one) => one.replaceAll("'", quote)),
+  )
+  return [escaped.replaceAll('"', '&quot;'), angled, ...quoted, ...all]
+}
+
+/** By `encodeURIComponent`, strictly (RFC 3986), by Python's `quote`, as a form, and as a whole URL. */
+function inUrls(text: string): string[] {
+  const percent = encodeURIComponent(text)
+  const strict = percent.replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`)
+  return [
+    ...[percent, strict].flatMap((one) => [one, one.replaceAll('%20', '+'), one.replaceAll('%2F', '/')]),
+    ...[new URLSearchParams([['', text]]).toString().slice(1), encodeURI(text)],
+  ]
+}
+
 /** Where the ends of `text` begin that are the beginning of a form, in order. */
-function openStarts(text: string, forms: readonly string[]): number[] {
-  const longest = forms[0]?.length ?? 0
+function openStarts(text: string, forms: Forms, longest: number): number[] {
   const starts: number[] = []
   for (let start = Math.max(0, text.length - longest + 1); start < text.length; start++) {
+    const length = text.length - start
     const end = text.slice(start)
-    if (forms.some((form) => form.length > end.length && form.startsWith(end))) starts.push(start)
+    const isOpen = forms.get(text.charAt(start))?.some((form) => form.length > length && form.startsWith(end))
+    if (isOpen) starts.push(start)
   }
   return starts
 }
@@ -111,9 +192,4 @@ export function plain(output: string): string {
 export function errorIn(output: string): string | undefined {
   const lines = plain(output).split('\n')
   return lines.map((line) => line.trim()).find((line) => ERROR.test(line) && !OF_UPDATE_CHECK.test(line))
-}
-
-/** `RegExp.escape`, which Node 20 does not have. */
-function literal(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }

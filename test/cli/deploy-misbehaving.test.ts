@@ -1,5 +1,6 @@
 /** Tools of platforms that hang, print secrets, or end as if nothing had happened. Each target is deployed with a stand-in of its tool. */
 import { Buffer } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -198,11 +199,92 @@ describe('redacting', () => {
     for (const text of quoted) expect(redact(`a ${text} b`, [value])).toMatch(/^a ["']\[secret\]["'] b$/)
   })
 
+  test.each([
+    ['in HTML', 'p&amp;q&lt;r&gt;&quot;s&#39;t/u v'],
+    ['in HTML, by Python', 'p&amp;q&lt;r&gt;&quot;s&#x27;t/u v'],
+    ['in HTML, by PHP', 'p&amp;q&lt;r&gt;&quot;s&#039;t/u v'],
+    ['in XML', 'p&amp;q&lt;r&gt;&quot;s&apos;t/u v'],
+    ['in HTML, by Go', 'p&amp;q&lt;r&gt;&#34;s&#39;t/u v'],
+    ['in the text of HTML', `p&amp;q&lt;r&gt;"s't/u v`],
+    ['in an attribute of HTML', `p&amp;q<r>&quot;s't/u v`],
+    ['in JSON', String.raw`p&q<r>\"s't/u v`],
+    ['in JSON, by Go', String.raw`p\u0026q\u003cr\u003e\"s't/u v`],
+    ['in JSON, by PHP', String.raw`p&q<r>\"s't\/u v`],
+    ['in JSON in HTML', String.raw`p&amp;q&lt;r&gt;\&quot;s&#39;t/u v`],
+    ['in a URL', `p%26q%3Cr%3E%22s't%2Fu%20v`],
+    ['in a URL, strictly', 'p%26q%3Cr%3E%22s%27t%2Fu%20v'],
+    ['in a URL, by Python', 'p%26q%3Cr%3E%22s%27t/u%20v'],
+    ['in a form', 'p%26q%3Cr%3E%22s%27t%2Fu+v'],
+    ['in a URL as a whole', `p&q%3Cr%3E%22s't/u%20v`],
+  ])('a value %s', (_, form) => {
+    const value = `p&q<r>"s't/u v`
+    expect(redact(`a ${form} b`, [value])).toBe('a [secret] b')
+    const lower = form.replaceAll(/%../g, (one) => one.toLowerCase())
+    expect(redact(`a ${lower} b`, [value])).toBe('a [secret] b')
+  })
+
+  test.each([
+    [
+      'a colour in it',
+      `\x1b[31m${SECRET.slice(0, 5)}\x1b[1;38;5;9m${SECRET.slice(5)}\x1b[0m`,
+      '\x1b[31m[secret]\x1b[1;38;5;9m\x1b[0m',
+    ],
+    [
+      'a colour for each character',
+      [...SECRET].join('\x1b[m'),
+      `[secret]${'\x1b[m'.repeat(SECRET.length - 1)}`,
+    ],
+    [
+      'the terminal reset in it',
+      `${SECRET.slice(0, 5)}\x1b(B\x1b[m${SECRET.slice(5)}`,
+      '[secret]\x1b(B\x1b[m',
+    ],
+    [
+      'colours in its base64',
+      Buffer.from(SECRET).toString('base64').replace(/^.{7}/, '$&\x1b[7m'),
+      '[secret]\x1b[7m',
+    ],
+  ])('a value with %s, wherever the text breaks', (_, form, expected) => {
+    const text = `a ${form} b`
+    expect(redact(text, [SECRET])).toBe(`a ${expected} b`)
+    for (let at = 0; at <= text.length; at++) {
+      const redactor = createRedactor([SECRET])
+      const shown = [text.slice(0, at), text.slice(at)].map((part) => redactor.push(part)).join('')
+      expect(shown + redactor.end(), `${at}`).toBe(`a ${expected} b`)
+    }
+    const redactor = createRedactor([SECRET])
+    expect([...text].map((one) => redactor.push(one)).join('') + redactor.end()).toBe(`a ${expected} b`)
+  })
+
+  test('colours around what is no secret stay, and a text is never held back without end', () => {
+    const text = '\x1b[31mred\x1b[0m and \x1b]8;;https://x.example\x07link\x1b]8;;\x07'
+    expect(redact(text, [SECRET])).toBe(text)
+    expect(redact('an end \x1b[38;5;9', [SECRET])).toBe('an end \x1b[38;5;9')
+    const redactor = createRedactor([SECRET])
+    expect(redactor.push(`\x1b[${'1;'.repeat(10_000)}`)).not.toBe('')
+  })
+
+  test('the beginning of a value at the end of a text is hidden, also with colours in it', () => {
+    const redactor = createRedactor([SECRET])
+    const shown = redactor.push(`a ${SECRET.slice(0, 4)}\x1b[31m${SECRET.slice(4, 9)}`) + redactor.end()
+    expect(shown).toBe('a [secret]\x1b[31m')
+  })
+
   test('each line of a key, and its base64 wherever it begins', () => {
     const key = '-----BEGIN KEY-----\nMIIBabcdefgh\n-----END KEY-----'
     expect(redact('│ MIIBabcdefgh │', [key])).toBe('│ [secret] │')
     for (const before of ['', 'a', 'ab', 'abc'])
       expect(redact(Buffer.from(`${before}${key}`).toString('base64'), [key])).not.toMatch(/[\w+/]{12}/)
+  })
+
+  test('five large keys → a thousand pieces of output in a moment', () => {
+    const line = (at: number): string => createHash('sha512').update(`${at}`).digest('base64')
+    const key = (from: number): string => Array.from({ length: 150 }, (_, at) => line(from + at)).join('\n')
+    const redactor = createRedactor([0, 1000, 2000, 3000, 4000].map(key))
+    const before = process.cpuUsage()
+    for (let at = 0; at < 1000; at++) redactor.push(`\x1b[32m${at}\x1b[0m uploading shop/server.js\n`)
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(1000)
   })
 
   test('a value of a few characters would make the output unreadable, and stays', () => {
