@@ -34,7 +34,7 @@ export function createRedactor(values: readonly string[]): Redactor {
   return {
     push: (text) => {
       const { shown, rest } = hide(held + text, forms, longest)
-      // Without colours it is shorter than the longest form: a tool that prints colours without end fills no memory.
+      // Without colours it is shorter than the longest form: a tool that prints only colours fills no memory.
       held = rest.length > mostHeld ? rest.replaceAll(CODE, '') : rest
       return shown
     },

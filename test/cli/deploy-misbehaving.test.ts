@@ -256,7 +256,7 @@ describe('redacting', () => {
     expect([...text].map((one) => redactor.push(one)).join('') + redactor.end()).toBe(`a ${expected} b`)
   })
 
-  test('colours around what is no secret stay, and a text is never held back without end', () => {
+  test('colours around what is no secret stay, and a text is not held back for long', () => {
     const text = '\x1b[31mred\x1b[0m and \x1b]8;;https://x.example\x07link\x1b]8;;\x07'
     expect(redact(text, [SECRET])).toBe(text)
     expect(redact('an end \x1b[38;5;9', [SECRET])).toBe('an end \x1b[38;5;9')
