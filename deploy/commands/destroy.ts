@@ -18,6 +18,7 @@ import {
   runAll,
   showPlace,
 } from './_released-place.ts'
+import { storedNames } from './_stored-names.ts'
 
 const HELP: Help = {
   usage: [
@@ -74,7 +75,8 @@ async function remove({ project, target }: ProjectTarget, { confirm, ...asked }:
   await refuseMissing(place, tool)
   terminal.note(`removes the ${showPlace(place)}`)
   for (const line of removal.goes) terminal.note(`  goes:  ${line}`)
-  for (const line of removal.stays) terminal.note(`  stays: ${line}`)
+  for (const line of [...removal.stays, ...(await storedNames(project, asked.stage))])
+    terminal.note(`  stays: ${line}`)
   if (confirm === undefined) {
     const typed = await prompt(`mayfly: type ${printable(removal.confirm)} to remove it: `)
     if (typed !== removal.confirm) throw new CliError(notConfirmed(removal, typed))

@@ -1,4 +1,7 @@
 /** `mayfly rollback` and `mayfly destroy`: what they ask of the platforms' tools, and what they refuse. Stand-ins take the tools' place. */
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { targets } from '../../deploy/targets/all.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
@@ -6,6 +9,7 @@ import { type Answer, type Ran, runWithStandIns, type StandIns } from './_stand-
 
 afterAll(stopAll)
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const REF = 'abcdefghijklmnopqrst'
 const STAGING_REF = 'zyxwvutsrqponmlkjihg'
 
@@ -111,6 +115,9 @@ const PLATFORMS: { readonly [target: string]: Platform } = {
   },
 }
 
+/** What `mayfly destroy` says that stays. */
+const stays = ({ stderr }: Ran): string[] => stderr.match(/(?<=^mayfly: {3}stays: ).*$/gm) ?? []
+
 async function run(
   project: Project,
   target: string,
@@ -119,10 +126,11 @@ async function run(
     answers,
     isNamed = true,
     hasStore = true,
-  }: { answers?: readonly Answer[]; isNamed?: boolean; hasStore?: boolean } = {},
+    server = `export default { fetch: () => new Response('hello') }`,
+  }: { answers?: readonly Answer[]; isNamed?: boolean; hasStore?: boolean; server?: string } = {},
 ): Promise<Ran> {
   const platform = PLATFORMS[target]!
-  project.write('server.ts', `export default { fetch: () => new Response('hello') }`)
+  project.write('server.ts', server)
   const stages = { staging: { [target.replace('-edge', '')]: platform.place } }
   project.write('package.json', JSON.stringify({ name: 'shop', ...(isNamed && { mayfly: { stages } }) }))
   const usual = [platform.exists, ...(platform.given === undefined ? [] : [platform.given.own])]
@@ -385,4 +393,63 @@ it('vercel: rollback asks for the host of a URL, in the team of the project', as
   expect(changes(ran, vercel.exists).at(-1)).toBe(
     'rollback https://shop-1-me.vercel.app/mcp --yes --scope team_x',
   )
+})
+
+describe('destroy names what the stage has stored in databases', () => {
+  const MCP =
+    "import { MCPServer } from 'mayfly-mcp'\nexport default new MCPServer({ id: 'till', name: 'Till', version: '1.0.0' })"
+  it.each([
+    [
+      'with the id of the server',
+      MCP,
+      [
+        'in Postgres: the table mayfly.till__staging_tasks',
+        'in Redis, NATS and other DynamoDB tables: what begins with mayfly_till__staging',
+      ],
+    ],
+    [
+      'with the name of the project, if the server does not load',
+      "throw new Error('a binding is missing')",
+      [
+        "in Postgres: the table mayfly.shop__staging_tasks, if the server's id is shop: it does not load here",
+        "in Redis, NATS and other DynamoDB tables: what begins with mayfly_shop__staging, if the server's id is shop: it does not load here",
+      ],
+    ],
+    ['but nothing of a server without an id', `export default { fetch: () => new Response('hello') }`, []],
+  ])('%s', async (_what, server, expected) => {
+    await using project = new Project()
+    mkdirSync(join(project.folder, 'node_modules'))
+    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    const args = ['destroy', '--stage', 'staging', '--confirm', 'shop-staging']
+    const ran = await run(project, 'netlify', args, { server })
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(stays(ran)).toEqual(['databases outside of Netlify, which may cost', ...expected])
+  })
+
+  it('and on Cloudflare the stores of its environment', async () => {
+    await using project = new Project()
+    project.write(
+      'wrangler.toml',
+      `name = "shop"
+[[kv_namespaces]]
+binding = "KV"
+id = "of-production"
+[env.staging]
+[[env.staging.kv_namespaces]]
+binding = "KV"
+id = "abc"
+[[env.staging.queues.producers]]
+binding = "Q"
+queue = "tasks-staging"
+`,
+    )
+    const args = ['destroy', '--stage', 'staging', '--confirm', 'shop-staging']
+    const ran = await run(project, 'cloudflare', args)
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(stays(ran)).toEqual([
+      'the KV namespace abc',
+      'the queue tasks-staging',
+      'routes in zones of other accounts',
+    ])
+  })
 })

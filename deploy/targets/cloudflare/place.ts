@@ -74,7 +74,9 @@ export function cloudflarePlace(project: Project, { stage, extra = [] }: PlaceOp
         `${basename(file)} names the Worker of ${stage} ${printable(found)}, and package.json ${declared}: remove "cloudflare" from package.json`,
       )
     refuseRoutes(file, stage, settings, section as Settings)
-    const warnings = sharedStores(settings, section as Settings).map(
+    const ofProduction = storesIn(settings)
+    const shared = storesIn(section).filter((store) => ofProduction.includes(store))
+    const warnings = shared.map(
       (store) => `${stage} and production share ${printable(store)}: name another one in [env.${stage}]`,
     )
     return { ...place, options: ['--env', stage], env: { CLOUDFLARE_ENV: '' }, warnings }
@@ -162,18 +164,21 @@ const STORES: readonly (readonly [path: readonly string[], id: string, title: st
   [['queues', 'consumers'], 'queue', 'the queue'],
 ]
 
-function sharedStores(top: Settings, section: Settings): string[] {
-  const shared = STORES.flatMap(([path, id, title]) => {
-    const idsOf = (settings: unknown): string[] => {
-      const list = path.reduce<unknown>((at, name) => (at as Settings | undefined)?.[name], settings)
-      return Array.isArray(list)
-        ? list.map((one) => text((one as Settings)[id])).filter((one) => one !== undefined)
-        : []
-    }
-    const own = idsOf(top)
-    return idsOf(section).flatMap((one) => (own.includes(one) ? [`${title} ${one}`] : []))
+/** `the KV namespace abc`, for each store that a part of the configuration names. */
+function storesIn(settings: unknown): string[] {
+  const found = STORES.flatMap(([path, id, title]) => {
+    const list = path.reduce<unknown>((at, name) => (at as Settings | undefined)?.[name], settings)
+    const ids = Array.isArray(list) ? list.map((one) => text((one as Settings)[id])) : []
+    return ids.filter((one) => one !== undefined).map((one) => `${title} ${one}`)
   })
-  return [...new Set(shared)]
+  return [...new Set(found)]
+}
+
+/** Those of the stage's environment. Empty without a configuration. */
+export function storesOfStage({ cwd }: Project, stage: string | undefined): readonly string[] {
+  const path = findWranglerConfig(cwd)
+  const sections = path === undefined ? undefined : (readSettings(path).env as Settings | undefined)
+  return storesIn(stage === undefined ? undefined : sections?.[stage])
 }
 
 /** As wrangler reads it. Throws `CliError`. */

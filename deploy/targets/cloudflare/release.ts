@@ -1,7 +1,7 @@
 /** Going back, and removing a stage, by wrangler. */
 import type { Release, ReleaseOptions, Removal, RollbackOptions } from '../../contract/release.ts'
 import type { Project } from '../../contract/target.ts'
-import { cloudflarePlace } from './place.ts'
+import { cloudflarePlace, storesOfStage } from './place.ts'
 import { workerOptions } from './worker-options.ts'
 
 /** https://developers.cloudflare.com/workers/wrangler/commands/#rollback */
@@ -27,10 +27,14 @@ export function cloudflareRollback(project: Project, { stage, extra, to }: Rollb
 export function cloudflareRemoval(project: Project, { stage, extra }: ReleaseOptions): Removal {
   const { name } = cloudflarePlace(project, { stage, extra })
   const { options, step } = workerOptions(project, { stage, extra })
+  const stores = storesOfStage(project, stage)
   return {
     confirm: name,
     goes: ['the Worker with its secrets and schedules', 'its Durable Objects with what they store'],
-    stays: ['KV namespaces, D1 databases, R2 buckets and queues', 'routes in zones of other accounts'],
+    stays: [
+      ...(stores.length > 0 ? stores : ['KV namespaces, D1 databases, R2 buckets and queues']),
+      'routes in zones of other accounts',
+    ],
     steps: [{ ...step, title: `remove the Worker ${name}`, args: ['delete', ...options] }],
   }
 }
