@@ -4,7 +4,7 @@ import type { DeployStep } from '../contract/target.ts'
 import type { DeployTool } from '../targets/deploy-tool.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
-import { isOnTerminal, prompt, stateOf } from './_released-place.ts'
+import { isOnTerminal, prompt, refuseUnnamed, stateOf } from './_released-place.ts'
 
 export interface Consent {
   /** `--yes`: do not ask. */
@@ -22,14 +22,24 @@ export async function settlePlace(
   tool: DeployTool,
   { isAsked, isPreview, withinMs }: Consent,
 ): Promise<DeployStep | undefined> {
-  for (const line of place.warnings ?? []) terminal.warn(line)
   const state = await stateOf(place, tool, withinMs)
   const what = describePlace(place, isPreview)
   const isTerminal = isOnTerminal()
   if (!isTerminal || !isAsked) refuseDoubtful(place, state, isAsked)
   terminal.note(`${what}: ${EFFECTS[state ?? 'unknown']}`)
   if (isTerminal && isAsked) await confirm(`mayfly: ${what}. Go on? (y/N): `)
+  if (state === 'new' && place.namedBy === undefined)
+    terminal.note(`so that the next deployment finds it: ${place.claim}`)
   return state === 'new' ? place.create : undefined
+}
+
+/**
+ * What needs no answer of the platform, so that a dry run does the same: warns of stores that stages share. Throws `CliError` for a stage that
+ * nothing names, unless the user is asked: each deployment would decide differently whether the place is there already.
+ */
+export function readPlace(place: Place, { isAsked }: { readonly isAsked: boolean }): void {
+  for (const line of place.warnings ?? []) terminal.warn(line)
+  if (place.stage !== undefined && !(isAsked && isOnTerminal())) refuseUnnamed(place)
 }
 
 const EFFECTS = {
@@ -46,22 +56,22 @@ export function describePlace({ stage, kind, name, account, namedBy }: Place, is
   return printable(`deploys ${what}: the ${kind} ${name}${where}, ${by}`)
 }
 
-/** Throws `CliError` for a place that only its name makes this project's, unless nothing is there. */
+/** Throws `CliError` for a place that only its name makes this project's. `--yes` answers for production, which is named after the package. */
 function refuseDoubtful(
-  { namedBy, stage, kind, name, claim, create, hasLinks = false }: Place,
+  { namedBy, kind, name, claim, hasLinks = false }: Place,
   state: 'new' | 'exists' | undefined,
   isAsked: boolean,
 ): void {
   if (namedBy !== undefined) return
   const shown = printable(`${kind} ${name}`)
   if (state === 'new') {
-    if (!isAsked || (create === undefined && !hasLinks)) return
+    if (!isAsked) return
     throw new CliError(`there is no ${shown} yet: ${claim}, or pass --yes to create it`)
   }
-  // `--yes` answers for production, which is named after the package. It does not for what another project may use.
-  if (!isAsked && stage === undefined && !hasLinks) return
+  // Not for what another project may use.
+  if (!isAsked && !hasLinks) return
   const found = state === 'exists' ? 'exists already' : 'may exist already'
-  const others = stage === undefined && !hasLinks ? ', or pass --yes' : ''
+  const others = hasLinks ? '' : ', or pass --yes'
   throw new CliError(`the ${shown} ${found}, and may be another project's: if it is yours, ${claim}${others}`)
 }
 

@@ -65,7 +65,7 @@ export async function refuseMissing(place: Place, tool: DeployTool): Promise<voi
 export function refuseUnnamed(place: Place): void {
   if (place.namedBy !== undefined) return
   throw new CliError(
-    `the ${place.kind} ${printable(place.name)} may be another project's: if it is yours, ${place.claim}`,
+    `the ${place.kind} ${printable(place.name)} may be another project's: if it is to be yours, ${place.claim}`,
   )
 }
 

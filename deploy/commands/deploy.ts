@@ -17,12 +17,13 @@ import { parseMs } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
 import { parseVariable } from '../terminal/server-address.ts'
 import { quoted } from '../terminal/shell-word.ts'
+import { isSystemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { ProjectTarget } from './_choose-project.ts'
 import { type Checked, checkDeployed, findDeployedUrl, tellChecked } from './_deployed-url.ts'
-import { describePlace, settlePlace } from './_place.ts'
+import { describePlace, readPlace, settlePlace } from './_place.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
-import { notInstalled, openTool, placeAsJson } from './_released-place.ts'
+import { isOnTerminal, notInstalled, openTool, placeAsJson } from './_released-place.ts'
 
 const HELP: Help = {
   usage: [
@@ -61,7 +62,7 @@ const HELP: Help = {
   text: ["Prints the URL of the MCP endpoint on stdout, and the output of the platform's CLI on stderr."],
   examples: [
     'mayfly deploy --secret MAYFLY_SECRET',
-    'mayfly deploy --stage staging --secret MAYFLY_SECRET --yes',
+    'mayfly deploy --stage staging --secret MAYFLY_SECRET',
     'mayfly deploy --target vercel --dry-run',
   ],
   page: 'deploy/README.md',
@@ -75,25 +76,47 @@ const SHOWN_OPTION =
   /^--(?:app|config|context|cwd|env|org|name|profile|project-ref|region|scope|site|stack-name|target|team)$/
 
 /** Exit code 0 if the server is deployed and answers, otherwise that of the tool or check that failed. Throws `CliError`. */
-export const deploy = projectCommand({
-  name: 'deploy',
-  help: HELP,
-  options: {
-    stage: { type: 'string' },
-    secret: { type: 'string', multiple: true },
-    'dry-run': { type: 'boolean' },
-    preview: { type: 'boolean' },
-    yes: { type: 'boolean' },
-    check: { type: 'boolean' },
-    'no-check': { type: 'boolean' },
-    'check-bearer-env': { type: 'string' },
-    json: { type: 'boolean' },
-    timeout: { type: 'string' },
-    out: { type: 'string' },
-  },
-  hasToolOptions: true,
-  run: deployProject,
-})
+export async function deploy(args: string[]): Promise<number> {
+  const progress: Progress = {}
+  const command = projectCommand({
+    name: 'deploy',
+    help: HELP,
+    options: {
+      stage: { type: 'string' },
+      secret: { type: 'string', multiple: true },
+      'dry-run': { type: 'boolean' },
+      preview: { type: 'boolean' },
+      yes: { type: 'boolean' },
+      check: { type: 'boolean' },
+      'no-check': { type: 'boolean' },
+      'check-bearer-env': { type: 'string' },
+      json: { type: 'boolean' },
+      timeout: { type: 'string' },
+      out: { type: 'string' },
+    },
+    hasToolOptions: true,
+    run: (chosen, values, extra) => deployProject(chosen, values, extra, progress),
+  })
+  try {
+    return await command(args)
+  } catch (error) {
+    const dashes = args.indexOf('--')
+    const isJson = (dashes < 0 ? args : args.slice(0, dashes)).includes('--json')
+    // Also for a wrong command line: who reads JSON gets JSON.
+    if (isJson && progress.isWritten !== true && (isA(error, CliError) || isSystemError(error)))
+      writeJson(progress, { reason: error.message })
+    throw error
+  }
+}
+
+/** What is known of a deployment so far. */
+interface Progress {
+  chosen?: ProjectTarget
+  place?: Place
+  stage?: string
+  isPreview?: boolean
+  isWritten?: true
+}
 
 interface DeployValues {
   readonly stage?: string | undefined
@@ -113,10 +136,12 @@ async function deployProject(
   chosen: ProjectTarget,
   values: DeployValues,
   extra: readonly string[],
+  progress: Progress,
 ): Promise<number> {
   const { project, target } = chosen
   const { cwd } = project
   const { preview: isPreview = false } = values
+  Object.assign(progress, { chosen, isPreview })
   refuseContradictions(values)
   const timeoutMs =
     values.timeout === undefined ? DEFAULT_TIMEOUT_MS : parseMs('timeout', values.timeout, MAX_TIMEOUT_MS)
@@ -126,8 +151,13 @@ async function deployProject(
     )
   }
   const stage = values.stage === undefined ? undefined : parseStage(values.stage)
+  progress.stage = stage ?? 'production'
   refuseSameName(project)
   const place = target.place?.(project, { stage, extra })
+  if (place !== undefined) {
+    progress.place = place
+    readPlace(place, { isAsked: values.yes !== true })
+  }
   const secrets = readSecrets(project, values.secret ?? [], stage)
   for (const name of sharedSecrets(project, [...secrets.keys()], stage))
     terminal.warn(sharedWith(name, stage))
@@ -147,6 +177,10 @@ async function deployProject(
   if (place === undefined) throw new CliError(`${target.title} has no place to deploy to`)
   if (values['dry-run']) {
     terminal.note(describePlace(place, isPreview))
+    if (place.namedBy === undefined && values.yes !== true && !isOnTerminal())
+      terminal.warn(
+        `without a terminal, deploy refuses a place that nothing names: ${place.claim}${place.hasLinks ? '' : ', or pass --yes'}`,
+      )
     return dryRun(deployment, project, unpublishable(project, secrets), extra)
   }
   const tool = await openTool(deployment.tool, project, { withinMs: timeoutMs })
@@ -155,10 +189,10 @@ async function deployProject(
   const hidden = [...secrets.values(), ...(bearer === undefined ? [] : [bearer])]
   const steps = [...(create === undefined ? [] : [create]), ...deployment.steps]
   const { told, failure } = await runSteps(steps, tool, { hidden, withinMs: timeoutMs })
-  const outcome: Outcome = { chosen, place, isPreview, values, bearer, deployment }
+  const outcome: Outcome = { progress, values, bearer, deployment }
   if (failure !== undefined) return end(outcome, failure)
   const url = await findDeployedUrl(deployment, told, tool, hidden)
-  return end(outcome, url === undefined ? noUrl(values) : { url: redact(url, hidden) })
+  return end(outcome, url === undefined ? NO_URL : { url: redact(url, hidden) })
 }
 
 /** Throws `UsageError`. */
@@ -219,16 +253,14 @@ async function runSteps(
 }
 
 /** Without a URL nothing shows that anything is deployed. */
-function noUrl(values: DeployValues): Failure {
-  const reason =
-    "the platform's tool ended without an error but did not print the URL, so it is not known to be deployed: see its output above, then run mayfly check <url>"
-  return { reason, exitCode: values['no-check'] ? 0 : 1 }
+const NO_URL: Failure = {
+  reason:
+    "the platform's tool ended without an error but did not print the URL, so it is not known to be deployed: see its output above, then run mayfly check <url>",
+  exitCode: 1,
 }
 
 interface Outcome {
-  readonly chosen: ProjectTarget
-  readonly place: Place
-  readonly isPreview: boolean
+  readonly progress: Progress
   readonly values: DeployValues
   readonly bearer: string | undefined
   readonly deployment: Deployment
@@ -236,21 +268,21 @@ interface Outcome {
 
 /** Prints the server's URL, checks it, and returns the exit code. */
 async function end(outcome: Outcome, result: Failure | { readonly url: string }): Promise<number> {
-  const { values, deployment, bearer } = outcome
+  const { progress, values, deployment, bearer } = outcome
   const isJson = values.json === true
   if ('reason' in result) {
     terminal.warn(result.reason)
-    if (isJson) writeJson(outcome, { reason: result.reason })
+    if (isJson) writeJson(progress, { reason: result.reason })
     return result.exitCode
   }
   const { url } = result
   if (!isJson) process.stdout.write(`deployed ${printable(url)}\n`)
   if (values['no-check']) {
-    if (isJson) writeJson(outcome, { url })
+    if (isJson) writeJson(progress, { url })
     return 0
   }
   const checked = await checkDeployed({ url, headers: deployment.endpoint?.headers, bearer })
-  if (isJson) writeJson(outcome, { url, checked })
+  if (isJson) writeJson(progress, { url, checked })
   const isStrict = values.check === true
   return tellChecked(checked, url, { isStrict, isFull: isStrict && !isJson })
 }
@@ -261,19 +293,20 @@ interface Written {
   readonly checked?: Checked
 }
 
-/** One document on stdout. Its shape is documented in docs/cli.md; members may be added. */
-function writeJson(
-  { chosen: { project, targetName }, place, isPreview }: Outcome,
-  { url = undefined, reason, checked }: Written,
-): void {
+/** One document on stdout. Its shape is documented in docs/cli.md; members may be added. What is not known is null. */
+function writeJson(progress: Progress, { url, reason, checked }: Written): void {
+  const { chosen, place, stage, isPreview = null } = progress
+  progress.isWritten = true
   const check =
     checked === undefined ? null : 'failure' in checked ? { failure: checked.failure } : seen(checked)
   const document = {
     deployed: url !== undefined,
     ...(reason !== undefined && { reason }),
-    project: project.name,
+    project: chosen?.project.name ?? null,
     isPreview,
-    ...placeAsJson(place, targetName),
+    ...(place === undefined
+      ? { target: chosen?.targetName ?? null, stage: stage ?? null, place: null }
+      : placeAsJson(place, chosen?.targetName ?? '')),
     url: url ?? null,
     check,
   }

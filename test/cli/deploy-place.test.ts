@@ -114,17 +114,19 @@ const PLATFORMS = Object.keys(PROGRAMS) as Platform[]
 const LINKED: Platform[] = ['vercel', 'netlify']
 
 describe.each(PLATFORMS)('%s, without a terminal', { timeout: 180_000 }, (platform) => {
-  test.each(['exists', 'unclear'] as const)(
-    'a stage that nothing names, and that %s, is never taken',
+  test.each(['exists', 'new', 'unclear'] as const)(
+    'a stage that nothing names, and that is %s, is refused before anything is built, by a dry run too',
     async (state) => {
       await using project = arrange(platform, state)
-      for (const args of [[], ['--yes']]) {
-        const { code, stderr } = await deploy(project, platform, '--stage', 'staging', ...args)
+      for (const args of [[], ['--yes'], ['--dry-run'], ['--dry-run', '--yes']]) {
+        const { code, stdout, stderr } = await deploy(project, platform, '--stage', 'staging', ...args)
         expect(code, stderr).toBe(1)
+        expect(stdout).toBe('')
         expect(stderr).toMatch(
-          /mayfly: the \w+ shop-staging (?:may exist|exists) already, and may be another project's: if it is yours, write "mayfly": [^\n]*"shop-staging"[^\n]* in package.json\n$/,
+          /^mayfly: the \w+ shop-staging may be another project's: if it is to be yours, write "mayfly": [^\n]*"shop-staging"[^\n]* in package.json\n$/,
         )
         expect(changes(project)).toEqual([])
+        expect(existsSync(join(project.folder, 'dist'))).toBe(false)
       }
     },
   )
@@ -143,9 +145,11 @@ describe.each(PLATFORMS)('%s, without a terminal', { timeout: 180_000 }, (platfo
     expect(changes(project).length).toBeGreaterThan(0)
   })
 
-  test('a stage that does not exist is created with --yes', async () => {
+  test('a stage that does not exist is created, once package.json names it', async () => {
     await using project = arrange(platform, 'new')
-    const { stderr } = await deploy(project, platform, '--stage', 'staging', '--yes', ...teamOf(platform))
+    const stages = { staging: { [platform]: 'shop-staging' } }
+    project.write('package.json', JSON.stringify({ name: 'shop', mayfly: { stages } }))
+    const { stderr } = await deploy(project, platform, '--stage', 'staging', ...teamOf(platform))
     expect(stderr).toMatch(/^mayfly: deploys staging: the \w+ shop-staging[^\n]*: nothing is there yet$/m)
     expect(changes(project).join('\n')).toContain('shop-staging')
   })
@@ -176,8 +180,9 @@ describe.each(LINKED)('%s, not linked and without a terminal', { timeout: 180_00
     )
     expect(changes(project)).toEqual([])
 
-    await deploy(project, platform, '--yes', ...teamOf(platform))
+    const created = await deploy(project, platform, '--yes', ...teamOf(platform))
 
+    expect(created.stderr).toMatch(/^mayfly: so that the next deployment finds it: run npx \w+ link/m)
     expect(changes(project)[0]).toMatch(
       platform === 'vercel' ? /^link --yes --project shop --scope me$/ : /^sites:create --name shop /,
     )
@@ -196,15 +201,43 @@ describe('cloudflare, without a terminal', { timeout: 180_000 }, () => {
       /the Worker shop exists already, [^\n]*write a wrangler.toml with name = "shop", or pass --yes\n$/,
     )
     expect(changes(project)).toEqual([])
-    expect((await deploy(project, 'cloudflare', '--yes')).code).toBe(0)
+    await deploy(project, 'cloudflare', '--yes')
     expect(changes(project)).toHaveLength(1)
+  })
+
+  test('one that does not exist is created only with --yes: the same deployment twice does the same twice', async () => {
+    await using project = arrange('cloudflare', 'new')
+    const { code, stderr } = await deploy(project, 'cloudflare')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /there is no Worker shop yet: write a wrangler.toml with name = "shop", or pass --yes to create it\n$/,
+    )
+    expect(changes(project)).toEqual([])
+    await deploy(project, 'cloudflare', '--yes')
+    expect(changes(project)).toHaveLength(1)
+  })
+
+  test('a dry run warns as the deployment does: of a store that production uses, and of a place that nothing names', async () => {
+    const SHARED = /^mayfly: staging and production share the KV namespace abc/m
+    await using project = arrange('cloudflare', 'exists')
+    const kv = (at: string): string => `[[${at}kv_namespaces]]\nbinding = "KV"\nid = "abc"\n`
+    project.write('wrangler.toml', `name = "shop"\n${kv('')}[env.staging]\n${kv('env.staging.')}`)
+    for (const args of [[], ['--dry-run']])
+      expect((await deploy(project, 'cloudflare', '--stage', 'staging', ...args)).stderr).toMatch(SHARED)
+
+    await using unnamed = arrange('cloudflare', 'exists')
+    const { code, stderr } = await deploy(unnamed, 'cloudflare', '--dry-run')
+    expect(code, stderr).toBe(0)
+    expect(stderr).toMatch(
+      /^mayfly: without a terminal, deploy refuses a place that nothing names: write a wrangler.toml [^\n]*, or pass --yes$/m,
+    )
+    expect((await deploy(unnamed, 'cloudflare', '--dry-run', '--yes')).stderr).not.toContain('refuses')
   })
 
   test('one that wrangler.toml names is deployed, and said with its account before', async () => {
     await using project = arrange('cloudflare', 'exists')
     project.write('wrangler.toml', 'name = "till"\naccount_id = "acc"\n')
-    const { code, stderr } = await deploy(project, 'cloudflare')
-    expect(code, stderr).toBe(0)
+    const { stderr } = await deploy(project, 'cloudflare')
     const said = stderr.indexOf(
       'mayfly: deploys production: the Worker till in acc, named by wrangler.toml: it exists, and gets a new version\n',
     )
@@ -240,14 +273,15 @@ describe('on a terminal', { timeout: 180_000 }, () => {
   test.each([
     ['', 'nothing was deployed', 1],
     ['n', 'nothing was deployed', 1],
-    ['y', 'upload the Worker', 0],
+    // The stand-in prints no URL.
+    ['y', 'did not print the URL', 1],
   ] as const)('the answer %j → %s', async (answer, expected, code) => {
     await using project = arrange('cloudflare', 'exists')
     const output = await onTerminal(project, 'cloudflare', answer)
     expect(output.stdout).toContain('deploys production: the Worker shop, named after the package')
     expect(output.stdout).toContain(expected)
     expect(output.code, output.stdout).toBe(code)
-    expect(changes(project)).toHaveLength(code === 0 ? 1 : 0)
+    expect(changes(project)).toHaveLength(answer === 'y' ? 1 : 0)
   })
 
   test('an unlinked Vercel project of that name is taken only after a yes', async () => {
@@ -259,8 +293,8 @@ describe('on a terminal', { timeout: 180_000 }, () => {
 
   test('--yes asks nothing', async () => {
     await using project = arrange('cloudflare', 'new')
-    const { code, stdout } = await onTerminal(project, 'cloudflare', 'n', '--yes')
-    expect(code, stdout).toBe(0)
+    const { stdout } = await onTerminal(project, 'cloudflare', 'n', '--yes')
+    expect(changes(project)).toHaveLength(1)
     expect(stdout).not.toContain('(y/N)')
   })
 })

@@ -36,6 +36,7 @@ const input = takes ? readFileSync('/dev/stdin', 'utf8') : ''
 const call = { tool: ${JSON.stringify(tool)}, args, input, env: JSON.stringify(process.env) }
 appendFileSync(${JSON.stringify(join(project.folder, 'calls.jsonl'))}, JSON.stringify(call) + '\\n')
 if (args.includes('describe-stacks') && args.some((arg) => arg.endsWith('-secrets'))) console.log(${JSON.stringify(stack)})
+else if (args.includes('describe-stacks') || args.includes('deploy')) console.log('https://shop.acme.deno.net')
 if (args.includes('get-secret-value')) console.log(${JSON.stringify(stored)})
 `,
   )

@@ -36,6 +36,8 @@ if (isBuild) {
 if (command === 'check') process.exit(1)
 const input = args.includes('/dev/stdin') ? readFileSync(0, 'utf8') : ''
 appendFileSync(${JSON.stringify(join(project.folder, 'calls.jsonl'))}, JSON.stringify({ command, args, input }) + '\\n')
+const report = process.env.WRANGLER_OUTPUT_FILE_PATH
+if (report) writeFileSync(report, '{ "type": "deploy", "targets": ["https://shop.acme.workers.dev"] }')
 process.exit(${JSON.stringify(exitCodes)}[command] ?? 0)
 `,
   )
@@ -63,7 +65,7 @@ async function arrange(exitCodes = { whoami: 0, deploy: 0 }): Promise<Project> {
 }
 
 function deploy(project: Project, ...args: string[]): Promise<Output> {
-  // No wrangler.toml names the Worker, and the stand-in tells no URL.
+  // No wrangler.toml names the Worker, and nothing is at the URL that the stand-in tells.
   const all = ['deploy', '--target', 'cloudflare', '--yes', '--no-check', ...args]
   return new MayflyProcess(all, project.folder).exited
 }

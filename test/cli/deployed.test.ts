@@ -1,5 +1,5 @@
 /** What `mayfly deploy` ends with, `--preview`, and `mayfly logs`: around tools that are stand-ins. */
-import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { serve } from '../../adapters/node.ts'
@@ -33,7 +33,7 @@ if (args.includes('--dry-run')) {
 }
 if (args[0] === 'check') process.exit(1)
 appendFileSync(${JSON.stringify(join(project.folder, 'calls'))}, args.slice(0, 2).join(' ') + '\\n')
-if (args[0] === 'whoami') process.exit(0)
+if (args[0] === 'whoami') process.exit(require('node:fs').existsSync('no-login') ? 1 : 0)
 console.log('Uploaded, says the tool')
 const report = ${JSON.stringify(report.map((line) => `${JSON.stringify(line)}\n`).join(''))}
 if (process.env.WRANGLER_OUTPUT_FILE_PATH) writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, report)
@@ -63,6 +63,11 @@ describe('mayfly deploy ends', { timeout: 180_000 }, () => {
       ['https://shop.acme.workers.dev', 'mcp.shop.example (custom domain)', 'schedule: 0 * * * *'],
       'https://mcp.shop.example/mcp',
     ],
+    [
+      'the host of a route',
+      ['*.shop.example/* (zone name: shop.example)', 'mcp.shop.example/* (zone name: shop.example)'],
+      'https://mcp.shop.example/mcp',
+    ],
   ] as const)('with the URL alone on stdout: %s', async ([, told, url]) => {
     await using project = new Project()
     writeWrangler(project, [SESSION, { type: 'deploy', targets: told }])
@@ -73,13 +78,16 @@ describe('mayfly deploy ends', { timeout: 180_000 }, () => {
     expect(stderr).toContain('Uploaded, says the tool')
   })
 
-  test('with one line where the tool does not tell, and with exit code 1 then for --check', async () => {
-    await using project = new Project()
-    writeWrangler(project, [])
-    const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare', '--check')
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain('did not print the URL')
-  })
+  test.for(['--check', '--no-check', '--yes'])(
+    'as a failure where the tool tells no URL: %s',
+    async (option) => {
+      await using project = new Project()
+      writeWrangler(project, [])
+      const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare', option)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toContain('did not print the URL')
+    },
+  )
 
   test.for([
     ['that serves MCP', true, 0],
@@ -339,6 +347,109 @@ describe('the health check at the end', { timeout: 180_000 }, () => {
       check: null,
       reason: expect.stringContaining('did not print the URL') as string,
     })
+  })
+})
+
+describe('a refused deploy --json prints one document, too', { timeout: 180_000 }, () => {
+  /** What is not known is null. */
+  const NOTHING = { deployed: false, project: null, isPreview: null, target: null, stage: null, place: null }
+  const PLACE = { kind: 'Worker', name: 'shop', account: null }
+
+  test.for<
+    [
+      what: string,
+      args: string[],
+      code: number,
+      expected: { reason: RegExp; [member: string]: unknown },
+      arrange?: (project: Project) => void,
+    ]
+  >([
+    ['an unknown option', ['--stagee', 'x'], 2, { ...NOTHING, reason: /stagee/ }],
+    [
+      'no entry',
+      [],
+      1,
+      { ...NOTHING, reason: /server\.ts/ },
+      ({ folder }) => rmSync(join(folder, 'server.ts')),
+    ],
+    [
+      'a stage that nothing has',
+      ['--stage', 'staging'],
+      1,
+      {
+        target: 'cloudflare',
+        stage: 'staging',
+        place: null,
+        reason: /wrangler\.toml has no environment staging/,
+      },
+    ],
+    [
+      'a missing secret',
+      ['--secret', 'MISSING'],
+      1,
+      {
+        target: 'cloudflare',
+        stage: 'production',
+        isPreview: false,
+        place: PLACE,
+        reason: /MISSING has no value/,
+      },
+    ],
+    [
+      'a folder that is not to be replaced',
+      ['--out', 'full'],
+      1,
+      { place: PLACE, reason: /full/ },
+      (project) => {
+        mkdirSync(join(project.folder, 'full'))
+        project.write('full/x', '')
+      },
+    ],
+    [
+      'no login',
+      [],
+      1,
+      { place: PLACE, reason: /you are not logged in to wrangler/ },
+      (project) => project.write('no-login', ''),
+    ],
+    ['--dry-run', ['--dry-run'], 2, { reason: /--json and --dry-run contradict/ }],
+  ])('%s', async ([, args, exitCode, { reason, ...expected }, arrange]) => {
+    await using project = new Project()
+    writeWrangler(project, [])
+    arrange?.(project)
+    const { code, stdout, stderr } = await run(project, 'deploy', '--target', 'cloudflare', '--json', ...args)
+    expect(code, stderr).toBe(exitCode)
+    const document = JSON.parse(stdout) as { reason: string }
+    expect(document).toMatchObject({ deployed: false, url: null, check: null, ...expected })
+    expect(document.reason).toMatch(reason)
+    expect(Object.keys(document).sort()).toEqual([
+      'check',
+      'deployed',
+      'isPreview',
+      'place',
+      'project',
+      'reason',
+      'stage',
+      'target',
+      'url',
+    ])
+    expect(stderr).toContain(document.reason.split('\n')[0])
+  })
+
+  test('--json after -- is the option of the tool', async () => {
+    await using project = new Project()
+    writeWrangler(project, [])
+    const { stdout } = await run(
+      project,
+      'deploy',
+      '--target',
+      'cloudflare',
+      '--secret',
+      'MISSING',
+      '--',
+      '--json',
+    )
+    expect(stdout).toBe('')
   })
 })
 

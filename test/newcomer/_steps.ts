@@ -28,7 +28,7 @@ const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^npx mayfly-mcp init \S+ --target \S+ && cd \S+$/, init],
   [/^npm ci && npm run new -- \.\.\/\S+ --target \S+ && cd \.\.\/\S+$/, createFromClone],
   [/^npm install(?: --save-dev)?(?: (?:@[\w-]+\/)?[a-z][\w.-]*)*$/, install],
-  [/^npm (?:test|run types|pkg set type=module)$/, succeed],
+  [/^npm (?:test|run types|pkg set [\w.]+=[\w-]+)$/, succeed],
   [/^(?:npx mayfly|npm run) doctor$/, examine],
   [/^npm run (?:dev|preview)$|^npx mayfly (?:dev|preview)(?: --target \S+)?$/, serve],
   [/^(?:npx mayfly|npm run) build(?: --target \S+)?$/, build],

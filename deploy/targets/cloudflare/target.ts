@@ -177,9 +177,11 @@ function endpointIn(told: string): string | undefined {
   return found === undefined ? undefined : new URL('/mcp', found).href
 }
 
-/** `https://shop.acme.workers.dev`, or `mcp.shop.example (custom domain)`. */
+/** `https://shop.acme.workers.dev`, `mcp.shop.example (custom domain)`, or `mcp.shop.example/* (zone name: shop.example)`. */
 function routeUrl(target: string): string | undefined {
-  const [name = ''] = target.split(' ', 1)
+  const [pattern = ''] = target.split(' ', 1)
+  // The endpoint is at /mcp: a pattern of a part of the host is not its URL.
+  const name = pattern.replace(/\/(?:\*|mcp\/?\*?)$/, '')
   const url = name.startsWith('https://') ? name : `https://${name}`
   return /^https:\/\/[a-z\d-]+(?:\.[a-z\d-]+)+\/?$/i.test(url) ? url : undefined
 }

@@ -21,14 +21,14 @@ export function netlifyRollback(project: Project, { stage, extra, folder, to }: 
   const given: GivenDeployment = { to, place, see: "the site's page Deploys" }
   const guard: DeployStep['guard'] = {
     lookUps: [
-      ...(lookUp === undefined ? [] : [lookUp.step]),
       {
         ...step,
         title: `look for ${to}`,
         args: ['api', 'getDeploy', '--data', JSON.stringify({ deploy_id: to }), ...common],
       },
+      ...(lookUp === undefined ? [] : [lookUp.step]),
     ],
-    refuse: ([ofPlace, ofDeploy]) => {
+    refuse: ([ofDeploy, ofPlace]) => {
       const [own, of] = [ofPlace, ofDeploy].map((one) => readObject(one?.code === 0 ? one.output : ''))
       refuseOfOther(given, { own: own?.id, of: of?.site_id })
     },

@@ -21,15 +21,15 @@ export function vercelRollback(project: Project, { stage, extra, folder, to }: R
   const scoped = scopedOptions(extra, place.account)
   const guard: DeployStep['guard'] = {
     lookUps: [
-      ...(place.lookUp === undefined ? [] : [place.lookUp.step]),
       // `vercel inspect` does not tell the project. An older CLI without `api` takes it for a folder, which is not in an empty one.
       {
         ...step,
         title: `look for ${to}`,
         args: ['api', `/v13/deployments/${encodeURIComponent(hostOf(to))}`, ...scoped],
       },
+      ...(place.lookUp === undefined ? [] : [place.lookUp.step]),
     ],
-    refuse: ([ofPlace, ofDeployment]) => {
+    refuse: ([ofDeployment, ofPlace]) => {
       const { projectId } = readObject(ofDeployment?.code === 0 ? ofDeployment.output : '')
       refuseOfOther(given, { own: ofPlace && inspected(ofPlace).id, of: projectId })
     },
