@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { stylesFor } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
-import { createRequestFilter } from './request-line.ts'
+import { createRequestLog } from './request-line.ts'
 
 export interface HeldOutput {
   /** Resolves when the buffered output matches the pattern. */
@@ -21,11 +21,15 @@ export interface HeldOutput {
   discard(): void
 }
 
-/**
- * Buffers the output of a child process whose stdout and stderr are pipes. `output` is a file descriptor; default stderr, where requests are
- * short lines if that is a terminal. Requests of `mayfly dev` itself are not shown.
- */
-export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput {
+export interface HoldOptions {
+  /** A file descriptor. Default stderr, where requests are short lines if it is a terminal. */
+  readonly output?: number | undefined
+  /** See `RequestLogOptions`. */
+  readonly echo?: RegExp
+}
+
+/** Buffers the output of a child process whose stdout and stderr are pipes. Requests of `mayfly dev` itself are not shown. */
+export function holdOutput(child: ChildProcess, { output = 2, echo }: HoldOptions = {}): HeldOutput {
   let held = ''
   let pass = (text: string): void => {
     held += text
@@ -37,9 +41,10 @@ export function holdOutput(child: ChildProcess, output: number = 2): HeldOutput 
     for (const { pattern, listener } of followed) if (pattern.test(text)) listener()
     for (const { pattern, resolve } of waiting) if (pattern.test(held)) resolve()
   }
-  const styles = output === 2 && process.stderr.isTTY === true ? stylesFor(process.stderr) : undefined
+  const isScreen = output === 2 && process.stderr.isTTY === true
+  const log = createRequestLog({ styles: isScreen ? stylesFor(process.stderr) : undefined, echo })
   for (const stream of [child.stdout, child.stderr]) {
-    const filter = createRequestFilter(styles)
+    const filter = log.filter()
     stream?.setEncoding('utf8').on('data', (text: string) => take(filter(text)))
     stream?.on('end', () => take(filter(undefined)))
   }

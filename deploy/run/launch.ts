@@ -44,7 +44,7 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
     },
     isScript ? process.execPath : command,
   )
-  const output = holdOutput(group.child, options.output)
+  const output = holdOutput(group.child, { output: options.output })
   const stopping = new AbortController()
   const failed = new Promise<never>((_resolve, reject) => {
     group.exited.then(

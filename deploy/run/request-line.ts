@@ -12,12 +12,55 @@ const PROBE = /"client(?:RequestId)?":"mayfly-dev(?:\/1)?"/
 /** Longer lines are not of a request. */
 const MAX_CHARACTERS = 65_536
 
-/**
- * Returns a filter for what one stream of a server writes, in pieces of any size: removes the requests of `mayfly dev` itself, and with
- * `styles` replaces each other one by `22:58:34 200 tools/list 1 ms`. Everything else stays as it is. Call it with `undefined` at the end of
- * the stream, for what it still holds.
- */
-export function createRequestFilter(styles: Styles | undefined): (text: string | undefined) => string {
+export interface RequestLog {
+  /**
+   * A filter for what one stream of a server writes, in pieces of any size. Call it with `undefined` at the end of the stream, for what it
+   * still holds.
+   */
+  filter(): (text: string | undefined) => string
+}
+
+export interface RequestLogOptions {
+  /** Replaces the line of a request by `22:58:34 200 tools/list 1 ms`. Default: it stays as it is. */
+  readonly styles?: Styles | undefined
+  /**
+   * The platform's own line about a request, with its method, path and status as groups. It is removed for a request that the server logged
+   * itself.
+   */
+  readonly echo?: RegExp | undefined
+}
+
+/** Echoes of requests whose answer is still going on. */
+const MAX_AWAITED = 1000
+
+/** Removes the requests of `mayfly dev` itself. What is not about a request stays as it is. */
+export function createRequestLog({ styles, echo }: RequestLogOptions = {}): RequestLog {
+  const awaited: string[] = []
+  const shownRequest = (line: string): string => {
+    const entry = parse(line)
+    if (entry === undefined) return line
+    if (echo !== undefined) {
+      awaited.push(`${entry.httpMethod} ${entry.path} ${entry.status}`)
+      if (awaited.length > MAX_AWAITED) awaited.shift()
+    }
+    if (PROBE.test(line)) return ''
+    return styles === undefined ? line : `${requestLine(entry, styles)}\n`
+  }
+  const isEcho = (line: string): boolean => {
+    const [, method, path = '', status] = echo?.exec(line) ?? []
+    const at = method === undefined ? -1 : awaited.indexOf(`${method} ${path.replace(/\?.*/, '')} ${status}`)
+    if (at >= 0) awaited.splice(at, 1)
+    return at >= 0
+  }
+  const shownLine = (line: string): string => {
+    if (line.startsWith(START)) return shownRequest(line)
+    return isEcho(line) ? '' : line
+  }
+  return { filter: () => eachLine(shownLine) }
+}
+
+/** Maps whole lines, and passes on the beginning of one that cannot be of a request. */
+function eachLine(shownLine: (line: string) => string): (text: string | undefined) => string {
   let open = ''
   let isAtStart = true
   return (text) => {
@@ -32,7 +75,7 @@ export function createRequestFilter(styles: Styles | undefined): (text: string |
     for (const line of lines) {
       const isWhole = line.endsWith('\n')
       if (isAtStart && !isWhole && mayBeRequest(line)) open = line
-      else shown += isAtStart && line.startsWith(START) ? shownRequest(line, styles) : line
+      else shown += isAtStart && isWhole ? shownLine(line) : line
       isAtStart = isWhole || open !== ''
     }
     return shown
@@ -42,12 +85,6 @@ export function createRequestFilter(styles: Styles | undefined): (text: string |
 /** Of a line whose end has not arrived. */
 function mayBeRequest(start: string): boolean {
   return start.length < MAX_CHARACTERS && (start.startsWith(START) || START.startsWith(start))
-}
-
-function shownRequest(line: string, styles: Styles | undefined): string {
-  if (PROBE.test(line)) return ''
-  const entry = styles && parse(line)
-  return entry === undefined ? line : `${requestLine(entry, styles!)}\n`
 }
 
 type Members = { readonly [name: string]: unknown }

@@ -42,5 +42,7 @@ export default new MCPServer({ id: 'a', name: 'a', version: '1'${more} })`,
     const { stderr } = await mayfly.signal('SIGTERM')
     const lines = stderr.split('\n').filter((line) => line.includes('"httpMethod"'))
     expect(lines).toEqual([expect.stringContaining('"clientRequestId":"of-a-client"')])
+    // Nor what wrangler says of the same requests.
+    expect(stderr).not.toMatch(/POST \/mcp|GET \/ /)
   },
 )

@@ -1,7 +1,7 @@
 /** The log of a local server, as `mayfly dev` shows it: in pieces of any size. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRequestFilter } from '../../deploy/run/request-line.ts'
+import { createRequestLog } from '../../deploy/run/request-line.ts'
 import { stylesFor } from '../../deploy/terminal/styles.ts'
 
 const entry = (more: object = {}): string =>
@@ -21,7 +21,7 @@ const PROBE = entry({ method: 'server/discover', client: 'mayfly-dev/1' })
 const plain = stylesFor(false)
 
 function filtered(text: string, isTerminal = true): string {
-  const filter = createRequestFilter(isTerminal ? plain : undefined)
+  const filter = createRequestLog({ styles: isTerminal ? plain : undefined }).filter()
   return filter(text) + filter(undefined)
 }
 
@@ -55,7 +55,7 @@ test('a name that a client sent cannot steer the terminal', () => {
 })
 
 test('a prompt without a line feed is shown at once', () => {
-  const filter = createRequestFilter(plain)
+  const filter = createRequestLog({ styles: plain }).filter()
   expect(filter('Continue? ')).toBe('Continue? ')
   expect(filter(LIST)).toBe(LIST)
   expect(filter(LIST)).toBe('22:58:34 200 tools/list 1 ms\n')
@@ -65,7 +65,7 @@ test('in pieces of any size, the same is shown', () => {
   const whole = `${PROBE}a\n${LIST}{\n{"level":"info","msg":1}\n${PROBE}${LIST}b`
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1 }), (sizes) => {
-      const filter = createRequestFilter(plain)
+      const filter = createRequestLog({ styles: plain }).filter()
       let shown = ''
       let at = 0
       for (let next = 0; at < whole.length; next++) {
@@ -76,4 +76,15 @@ test('in pieces of any size, the same is shown', () => {
       expect(shown + filter(undefined)).toBe(filtered(whole))
     }),
   )
+})
+
+test('the platform\u2019s own line about a request is shown only if the server did not log it', () => {
+  const log = createRequestLog({ styles: plain, echo: /^\[tool\] ([A-Z]+) (\S+) (\d+)\n/ })
+  const [stdout, stderr] = [log.filter(), log.filter()]
+  expect(stdout(PROBE + LIST)).toBe('22:58:34 200 tools/list 1 ms\n')
+  expect(stderr('[tool] POST /mcp 200\n[tool] POST /mcp 200\n[tool] POST /mcp 200\n')).toBe(
+    '[tool] POST /mcp 200\n',
+  )
+  expect(stdout(entry({ httpMethod: 'GET', path: '/' }))).toBe('22:58:34 200 GET / 1 ms\n')
+  expect(stderr('[tool] GET /hello 200\n[tool] GET /?landing 200\n')).toBe('[tool] GET /hello 200\n')
 })

@@ -28,6 +28,9 @@ const LOAD_FAILED = /service core:user:\S+: Uncaught (\w*Error: [^\p{Cc}]+)/u
 /** Wrangler's message when requests reach the changed code. */
 const RELOADED = /Local server updated and ready/
 
+/** `[wrangler:info] POST /mcp 200 OK (5ms)` */
+const REQUEST = /^\[wrangler:info\] ([A-Z]+) (\S+) (\d{3}) .*\(\d+ms\)\s*$/
+
 /** After these messages wrangler waits for a change; at startup it would wait silently. */
 const BUILD_FAILED = /Build failed with \d+ error/
 
@@ -150,7 +153,7 @@ function startWrangler(
 ): Wrangler {
   const env = { ...process.env, ...OFFLINE }
   const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const output = holdOutput(group.child)
+  const output = holdOutput(group.child, { echo: REQUEST })
   output.follow(RELOADED, () => onReload?.())
 
   const ended = new AbortController()
