@@ -161,13 +161,13 @@ ${MARK}<h1 id=server>Mayfly playground</h1>
 <button type=button id=more aria-expanded=false aria-controls=settings>Settings</button>
 <form id=settings novalidate aria-label="How this client connects">
 <fieldset class=seg><legend class=away>Era</legend>${[era('auto', 'Auto', true), era('modern', '2026-07-28', false), era('legacy', '2025-11-25', false)]}</fieldset>
-<details class=menu name=menu><summary id=client-summary>Client: all 5</summary><fieldset class=panel><legend>This client can</legend>${[
+<details class=menu name=menu><summary id=client-summary>Client: all 5</summary><div class=panel role=group aria-labelledby=can><strong id=can>This client can</strong>${[
     can('form', 'answer forms'),
     can('url', 'open pages'),
     can('sampling', 'sample a model'),
     can('roots', 'list roots'),
     can('tasks', 'follow tasks'),
-  ]}<p class=hint>Take one away, and call again: the server says what it does without it.</p></fieldset></details>
+  ]}<p class=hint>Take one away, and call again: the server says what it does without it.</p></div></details>
 <details class=menu name=menu id=authorization><summary id=token-summary>No token</summary><div class=panel>
 <div><label for=token>Access token</label><input id=token type=password autocomplete=off spellcheck=false></div>
 <div><label for=client-id>Client ID, where clients cannot register</label><input id=client-id autocomplete=off spellcheck=false></div>

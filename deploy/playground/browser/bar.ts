@@ -46,10 +46,8 @@ export function createBar(endpoint: string, onChange: () => void): Bar {
     const isOpen = settings.classList.toggle('open')
     part('more').setAttribute('aria-expanded', String(isOpen))
   })
-  document.addEventListener('click', ({ target }) => {
-    const menu = openMenu()
-    if (menu !== null && !menu.contains(target as Node)) menu.open = false
-  })
+  // Before the button that is clicked, which may open another one.
+  document.addEventListener('click', closeOthers, { capture: true })
   drawSummaries()
   drawSnippets('mcp-server', endpoint)
   return {
@@ -118,6 +116,11 @@ function drawSnippets(name: string, endpoint: string): void {
     ),
   )
   part('snippets').replaceChildren(...clients)
+}
+
+function closeOthers({ target }: Event): void {
+  const menu = openMenu()
+  if (menu !== null && !menu.contains(target as Node)) menu.open = false
 }
 
 const openMenu = (): HTMLDetailsElement | null => document.querySelector('.menu[open]')

@@ -112,7 +112,15 @@ async function connect(local: Local, bar: Bar): Promise<void> {
     const signIn = button('Sign in with OAuth', () => part('sign-in').click(), { class: 'main' })
     const title = showTrouble(part('work'), error, {
       endpoint: local.endpoint,
-      actions: needsToken ? [signIn, button('Paste a token', openAuthorization)] : [again],
+      actions: needsToken
+        ? [
+            signIn,
+            button('Paste a token', () => {
+              openAuthorization()
+              part('token').focus()
+            }),
+          ]
+        : [again],
     })
     bar.show('failed', title)
     goTo('work')
@@ -124,6 +132,7 @@ function showWaiting(local: Local, bar: Bar): () => void {
   const started = performance.now()
   bar.show('connecting', 'Connecting')
   if (part('catalogue').childElementCount === 0) {
+    goTo('work')
     const text = `The page waits for ${local.endpoint}, up to ${PATIENCE_MS / 1000} seconds.`
     part('work').replaceChildren(
       element('div', { id: 'item' }, element('h2', {}, 'Connecting'), element('p', {}, text)),
@@ -140,9 +149,9 @@ function showServer(opened: Connection, offers: readonly Offer[], bar: Bar): voi
   bar.showServer(opened)
   part('sign-in').hidden = challenge === ''
   shownText = undefined
-  const wanted = askedId()
+  // In a narrow window; who has chosen stays where they are.
+  if (picked === undefined && offers.length > 0) goTo(askedId() === undefined ? 'rail' : 'work')
   showOffers(opened, offers)
-  goTo(wanted === undefined ? 'rail' : 'work')
   say(`Connected, ${offers.length} offers`)
 }
 

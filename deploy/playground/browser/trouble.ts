@@ -128,6 +128,8 @@ function challengeText(challenge: string): string | undefined {
   return text
 }
 
+const ENTITIES: { readonly [name: string]: string } = { lt: '<', gt: '>', amp: '&', quot: '"', nbsp: ' ' }
+
 /** What a body says, in a few lines. Undefined if it is empty. */
 function reasonIn(body: string, contentType: string): string | undefined {
   const start = body.slice(0, 5000)
@@ -135,6 +137,7 @@ function reasonIn(body: string, contentType: string): string | undefined {
     const text = start
       .replace(/<(script|style)\b[^<]*<\/\1>/gi, ' ')
       .replace(/<[^<>]*>/g, ' ')
+      .replace(/&(lt|gt|amp|quot|nbsp);/g, (_, name: string) => ENTITIES[name] ?? '')
       .replace(/\s+/g, ' ')
     return asText(clip(text.trim(), 300))
   }
