@@ -77,9 +77,9 @@ body:not(.playground)>main{display:grid;gap:1rem;padding:1rem;grid-template-colu
 #settings{display:flex;align-items:center;gap:.5rem}
 #more,#tabs{display:none}
 .menu{position:relative;flex:none}
-.menu>summary{list-style:none;white-space:nowrap}
+.menu>summary{list-style:none;white-space:nowrap;display:flex;align-items:center}
 .menu>summary::-webkit-details-marker{display:none}
-.menu>summary::after{content:" ▾";content:" ▾"/""}
+.menu>summary::after{content:"▾";content:"▾"/"";margin-inline-start:.3rem}
 .menu>.panel{position:absolute;right:0;top:calc(100% + .4rem);width:24rem;max-width:calc(100vw - 2rem);max-height:75vh;overflow:auto;background:var(--card);border:1px solid var(--edge);border-radius:.5rem;padding:.75rem 1rem;box-shadow:0 8px 24px #0003;display:grid;gap:.5rem}
 .playground>main{display:grid;grid-template-columns:17rem minmax(0,1.15fr) minmax(20rem,.85fr);min-height:0}
 .playground>main>*{min-height:0;overflow:auto}
@@ -122,7 +122,7 @@ label small,legend small{font-weight:400}
 #call>.fields,#call>#definition{padding:1rem 1.25rem}
 #run-bar{position:sticky;bottom:0;z-index:1;display:flex;flex-wrap:wrap;gap:.5rem;align-items:center;background:var(--card);border-block:var(--line);padding:.6rem 1.25rem;margin-bottom:1rem}
 #run-actions{display:flex;flex-wrap:wrap;gap:.5rem;margin-inline-start:auto}
-#output{padding-bottom:1.25rem}
+#output{padding-bottom:1.25rem;min-height:14rem}
 #wire{border-inline-start:var(--line);background:var(--card)}
 #wire-bar{position:sticky;top:0;z-index:1;display:flex;flex-wrap:wrap;gap:.25rem .6rem;align-items:center;background:var(--card);border-bottom:var(--line);padding:.5rem 1rem}
 #wire-bar h2{font-size:.8125rem;margin:0}
@@ -130,7 +130,7 @@ label small,legend small{font-weight:400}
 #exchanges>li{border-bottom:var(--line);padding:.2rem 1rem}
 @media(min-width:60rem){main.tasks{grid-template-columns:minmax(0,2fr) minmax(0,3fr)!important;align-items:start}#list{max-height:85vh;overflow:auto}}
 @media(max-width:80rem){#about{order:1}#server{max-width:14rem}}
-@media(max-width:70rem){.playground>header{flex-wrap:wrap}#settings{flex-wrap:wrap;width:100%;gap:.4rem}.menu>summary{padding:.2rem .5rem}.menu{position:static}.menu>.panel{right:auto;left:1rem;top:100%}.playground>main{grid-template-columns:15rem minmax(0,1fr);grid-template-rows:minmax(0,3fr) minmax(0,2fr)}#rail{grid-row:1/3}#wire{border-top:var(--line);border-inline-start:0}#rail:has(#catalogue:empty)~#wire{grid-row:auto}.playground>main:has(#catalogue:empty){grid-template-columns:minmax(0,1fr)}}
+@media(max-width:70rem){.playground>header{flex-wrap:wrap}#settings{flex-wrap:wrap;width:100%;gap:.4rem}.menu>summary{padding:.2rem .45rem}.seg label{padding:.3rem .45rem}.menu{position:static}.menu>.panel{right:auto;left:1rem;top:100%}.playground>main{grid-template-columns:15rem minmax(0,1fr);grid-template-rows:minmax(0,3fr) minmax(0,2fr)}#rail{grid-row:1/3}#wire{border-top:var(--line);border-inline-start:0}#rail:has(#catalogue:empty)~#wire{grid-row:auto}.playground>main:has(#catalogue:empty){grid-template-columns:minmax(0,1fr)}}
 @media(max-width:45rem){.playground{grid-template-rows:auto auto minmax(0,1fr)}#more{display:block}#settings{display:none}#settings.open{display:flex}#address{max-width:100%}#tabs{display:flex;gap:1.25rem;background:var(--card);padding:0 1rem;border-bottom:var(--line)}#tabs button{border:0;border-bottom:2px solid transparent;border-radius:0;background:none;padding:0;min-height:2.75rem;color:var(--soft)}#tabs [aria-current=true]{border-color:var(--key);color:var(--text);font-weight:600}.playground>main{display:block;overflow:auto}.playground>main>*{display:none;border:0;overflow:visible;min-height:100%}body:has(#catalogue:empty) [data-go=rail]{display:none}[data-tab=rail]>#rail:not(:has(#catalogue:empty)),[data-tab=work]>#work,[data-tab=wire]>#wire{display:block!important}button,.seg label,.menu>summary{min-height:2.5rem}button.small{min-height:1.75rem}#rail li .marks{max-width:9rem;white-space:normal;text-align:end}}
 @media(forced-colors:active){#rail li:has([aria-current]),#tabs [aria-current=true],.seg label:has(:checked),[aria-selected=true],#list [aria-current]{outline:2px solid Highlight;outline-offset:-3px}.dot{forced-color-adjust:none}mark,.tag{border-color:currentColor}}
 @media(prefers-reduced-motion:no-preference){[data-state=connecting] .dot{animation:pulse 1s infinite alternate}@keyframes pulse{to{opacity:.35}}}`

@@ -5,11 +5,17 @@ import { launchChromium, type Opened, openPage } from './_chromium.ts'
 import { FAILING, type Inspected, inspectServer, serveTools } from './_failing-servers.ts'
 
 const WORDS = ['river', 'moon', 'hatch', 'mill', 'weir']
+const LONG = Object.fromEntries(
+  Array.from({ length: 20 }, (_, index) => [`field_${index}`, { type: 'string' }]),
+)
 const TOOLS = Array.from({ length: 500 }, (_, index) => ({
   name: `tool_${index}`,
   title: index === 3 ? 'Count the stones' : undefined,
   description: `Watches the ${WORDS[index % 5]} ${index}\nand more`,
-  inputSchema: { type: 'object', properties: { minutes: { type: 'integer' } } },
+  inputSchema: {
+    type: 'object',
+    properties: index === 4 ? LONG : index === 5 ? {} : { minutes: { type: 'integer' } },
+  },
   annotations: index === 0 ? { readOnlyHint: true } : index === 1 ? { destructiveHint: true } : undefined,
   execution: index === 2 ? { taskSupport: 'optional' } : undefined,
 }))
@@ -165,6 +171,19 @@ test('rows have a line of description and marks, and the selected one is told ap
     row(page, name).evaluate((node) => getComputedStyle(node).outlineStyle)
   expect(await outline('tool_0')).toBe('solid')
   expect(await outline('tool_1')).toBe('none')
+})
+
+test('the result of a long form is in view, and a tool without arguments has nothing to fill in', async () => {
+  await using opened = await open()
+  const { page } = opened
+  await tool(page, 'tool_4').click()
+  await page.getByRole('button', { name: 'Call', exact: true }).click()
+  const text = page.locator('.result').getByText('done').first()
+  await text.waitFor()
+  const { y } = (await text.boundingBox())!
+  expect(y).toBeLessThan(880)
+  await tool(page, 'tool_5').click()
+  await page.getByText('Nothing to fill in.').waitFor()
 })
 
 test('500 tools stay quick: a letter in the filter takes less than a frame of 100 ms', async () => {

@@ -43,6 +43,8 @@ export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     run.start()
+    // The end of a long form is far from its button.
+    run.output.scrollIntoView({ block: 'nearest' })
   })
   place.work.replaceChildren(describe(heading, kind, item, place.marks), tabs, form, run.output)
   panel.prepare?.()
@@ -149,7 +151,7 @@ function createViews(
 ): { readonly tabs: HTMLElement; readonly views: HTMLElement[] } {
   const none = element('p', { class: 'soft' }, 'Nothing to fill in.')
   const fields = element('div', { class: 'fields', role: 'tabpanel' }, ...panel.fields)
-  if (fields.querySelector('input,select,textarea,fieldset') === null) fields.append(none)
+  if (fields.querySelector('.field:not([hidden]),fieldset') === null) fields.append(none)
   const definition = element(
     'div',
     { id: 'definition', role: 'tabpanel', hidden: '' },
