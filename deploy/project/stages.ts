@@ -1,11 +1,15 @@
-/** Stages beside production: their names, and the places that package.json names for them. */
+/** Stages beside production: which one a command works on, and the places that package.json names for them. */
+import { textOf } from '../../src/definition/error-text.ts'
+import { requireStage, STAGE_VARIABLE } from '../../src/definition/stage.ts'
 import { nearest } from '../../src/definition/unknown-option.ts'
 import type { Project } from '../contract/target.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { manifestIn, nearestDeclared, projectFolders } from './project.ts'
 
-/** Tells the server its stage, so that it names tables and queues of its own. */
-export const STAGE_VARIABLE = 'MAYFLY_STAGE'
+export { STAGE_VARIABLE }
+
+/** What a preview is told, where its variables are its own: it does not take the tables, queues and keys of production. */
+export const PREVIEW_STAGE = 'preview'
 
 /** The variables that a deployment sets, for platforms on which a stage is a variable like the others. */
 export function withStage(
@@ -15,28 +19,47 @@ export function withStage(
   return stage === undefined ? secrets : new Map([...secrets, [STAGE_VARIABLE, stage]])
 }
 
-/** Short, so that the project's name and the stage's fit into a name of every platform. */
-const STAGE = /^[a-z](?:[a-z\d-]{0,18}[a-z\d])?$/
-
-/** `<project>-secrets` and `<project>-github` are stacks of production. */
-const RESERVED = ['production', 'prod', 'secrets', 'github']
-
 /** No option of a tool, and nothing that a tool would read as a path. */
 const PLACE = /^[\w@][\w@.:-]{0,99}$/
 
-/** Throws `UsageError` for anything but a short name in lower case. */
-export function parseStage(text: string): string {
-  const wrong = wrongName(text)
+/** Throws `UsageError` for what is not the name of a stage, by the rule that the server has for `MAYFLY_STAGE`. */
+export function parseStage(text: string, source = '--stage'): string {
+  const wrong = wrongName(text, source)
   if (wrong !== undefined) throw new UsageError(wrong)
   return text
 }
 
 /** Undefined for the name of a stage. */
-function wrongName(text: string): string | undefined {
-  if (RESERVED.includes(text))
-    return `"${text}" is not the name of a stage: without --stage, production is meant`
-  if (STAGE.test(text) && !text.includes('--')) return undefined
-  return `"${printable(text)}" is not the name of a stage: use 1 to 20 lower case letters, digits and dashes, a letter first`
+function wrongName(text: string, source: string): string | undefined {
+  try {
+    requireStage(text, source)
+    return undefined
+  } catch (error) {
+    return textOf(error).replace(/\.$/, '')
+  }
+}
+
+/**
+ * The stage that a command works on: that of `--stage`, otherwise of the variable `MAYFLY_STAGE`; undefined for production. What the command
+ * starts has it in its environment. Throws `UsageError` for an invalid one.
+ */
+export function chooseStage(given: string | undefined): string | undefined {
+  const source = given === undefined ? STAGE_VARIABLE : '--stage'
+  const named = given ?? (process.env[STAGE_VARIABLE] || undefined)
+  if (named === undefined) return undefined
+  const stage = parseStage(named, source)
+  process.env[STAGE_VARIABLE] = stage
+  return stage
+}
+
+/** For commands that are printed, with a blank before it: ` --stage staging`. Empty for production. */
+export function stageOption(stage: string | undefined): string {
+  return stage === undefined ? '' : ` --stage ${stage}`
+}
+
+/** The file that holds what only this stage, or production, has: `.env.staging`, or `.env`. */
+export function ownFile(stage: string | undefined): string {
+  return stage === undefined ? '.env' : `.env.${stage}`
 }
 
 /** The platforms that have places. A place on Vercel's or Netlify's edge runtime is one of Vercel or Netlify. */
@@ -72,7 +95,7 @@ function declaredStages(project: Project, stage: string, target: PlacePlatform):
   )
   if (!isObject(stages)) throw invalid
   for (const [name, places] of Object.entries(stages)) {
-    const wrong = wrongName(name)
+    const wrong = wrongName(name, `the stage "${printable(name)}"`)
     if (wrong !== undefined) throw new CliError(`"mayfly": { "stages": … } in package.json: ${wrong}`)
     if (!isObject(places)) throw invalid
     refuseUnknownNames(places, PLACE_PLATFORMS, `"stages": { "${name}": … }`, 'platforms')

@@ -22,7 +22,7 @@ const FNV_PRIME = 0x100000001b3n
  * `staging`. Other characters than lower case letters, digits and "-", and longer ids, add a digest, so that two servers or stages never
  * get the same name.
  *
- * @throws TypeError for a stage that is not 1 to 40 letters, digits and "-".
+ * @throws TypeError for what is not the name of a stage.
  */
 export function serverName(id: string, stage?: string): string {
   if (stage !== undefined) requireStage(stage, '"stage"')

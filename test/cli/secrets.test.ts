@@ -303,7 +303,10 @@ it.each([
   [['set', 'MAYFLY_STAGE'], /MAYFLY_STAGE is set by --stage/],
   [['set', 'A B'], /"A B" is not the name of a variable/],
   [['remove', '--all'], /Unknown option '--all'/],
-  [['set', 'API_TOKEN', '--stage', 'production'], /without --stage, production is meant/],
+  [
+    ['set', 'API_TOKEN', '--stage', 'production'],
+    /--stage names production, which is no stage: without --stage, production is meant/,
+  ],
 ])('%j is refused with exit code 2 before anything runs', async (args, message) => {
   await using project = new Project()
   project.write('server.ts', `export default { fetch: () => new Response('hello') }`)

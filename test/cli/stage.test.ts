@@ -125,8 +125,14 @@ describe.each(platforms)('%s', (name) => {
       ),
     ],
     [{ stages: { beta: { [`${target}-edge`]: 'x' } } }, /in package.json has no "\S+-edge": did you mean/],
-    [{ stages: { Staging: { [target]: 'x' } } }, /in package.json: "Staging" is not the name of a stage/],
-    [{ stages: { production: {} } }, /in package.json: "production" is not the name of a stage: without/],
+    [
+      { stages: { Staging: { [target]: 'x' } } },
+      /in package.json: the stage "Staging" must be a name of 1 to 20/,
+    ],
+    [
+      { stages: { production: {} } },
+      /in package.json: the stage "production" names production, which is no stage/,
+    ],
   ])('%j is refused for every stage, with what is known', async (mayfly, expected) => {
     await using project = new Project()
     vi.stubEnv('SUPABASE_PROJECT_ID', REF)
@@ -470,7 +476,9 @@ describe('lambda: the name of what belongs to another server is not one of a ser
 it.each([
   'production',
   'prod',
+  'Production',
   'secrets',
+  'github',
   'Staging',
   '-x',
   'x-',
@@ -481,7 +489,9 @@ it.each([
   'a'.repeat(21),
   'ä',
 ])('the stage %j is refused', (text) => {
-  expect(() => parseStage(text)).toThrow(/is not the name of a stage/)
+  expect(() => parseStage(text)).toThrow(
+    /^--stage (?:must be a name of 1 to 20 lower case letters|names production)/,
+  )
 })
 
 it.each(['staging', 'pr-12', 'a', 'a'.repeat(20)])('the stage %j is one', (text) => {

@@ -11,10 +11,12 @@ const id = fc.oneof(
   fc.string({ unit: character, minLength: 30, maxLength: 60 }),
 )
 const stage = fc.option(
-  fc.oneof(
-    fc.string({ unit: fc.constantFrom('a', 'A', '-', '0'), minLength: 1, maxLength: 4 }),
-    fc.string({ unit: fc.constantFrom('a', 'b', '-'), minLength: 1, maxLength: 40 }),
-  ),
+  fc
+    .oneof(
+      fc.string({ unit: fc.constantFrom('a', 'b', '-', '0'), minLength: 1, maxLength: 4 }),
+      fc.string({ unit: fc.constantFrom('a', 'b', '-'), minLength: 1, maxLength: 20 }),
+    )
+    .filter((text) => /^[a-z](?:-?[a-z0-9])*$/.test(text)),
   { nil: undefined },
 )
 

@@ -1,5 +1,6 @@
 /** Names of servers and stages in stores that several share. */
 import { describe, expect, it } from 'vitest'
+import { parseStage } from '../../../deploy/project/stages.ts'
 import { serverName } from '../../../src/definition/server-name.ts'
 import { stageOf } from '../../../src/definition/stage.ts'
 
@@ -28,19 +29,18 @@ describe('serverName', () => {
 
   it('an id that looks like a server and its stage, or like a digest, has a name of its own', () => {
     expect(serverName('shop--staging')).not.toBe(serverName('shop', 'staging'))
-    expect(serverName('shop-', 'staging')).not.toBe(serverName('shop', '-staging'))
+    expect(serverName('shop-', 'staging')).not.toBe(serverName('shop--', 'staging'))
     expect(serverName('a\0b')).not.toBe(serverName('b', 'a'))
     const digested = serverName('Shop').replace('mayfly_', '').replaceAll('_', '-')
     expect(serverName(digested)).not.toBe(serverName('Shop'))
   })
 
-  it('a stage in upper case is another one', () => {
-    expect(serverName('shop', 'Staging')).not.toBe(serverName('shop', 'staging'))
-  })
-
-  it.each(['', 'a b', 'a_b', 'ä', 'a'.repeat(41), 'a\n'])('stage %j → TypeError', (stage) => {
-    expect(() => serverName('shop', stage)).toThrow(TypeError)
-  })
+  it.each(['', 'a b', 'a_b', 'ä', 'a'.repeat(21), 'a\n', 'Staging', 'prod'])(
+    'stage %j → TypeError',
+    (stage) => {
+      expect(() => serverName('shop', stage)).toThrow(TypeError)
+    },
+  )
 })
 
 describe('stageOf', () => {
@@ -55,10 +55,57 @@ describe('stageOf', () => {
     expect(stageOf({ MAYFLY_STAGE: 'pr-12' })).toBe('pr-12')
   })
 
-  it.each(['a b', 'a_b', '../x', ' ', 'a'.repeat(41), 7])(
-    'MAYFLY_STAGE %j → TypeError that names it',
+  const REFUSED = [
+    'a b',
+    'a_b',
+    '../x',
+    ' ',
+    'a'.repeat(21),
+    'Staging',
+    '-a',
+    'a-',
+    'a--b',
+    '1a',
+    'secrets',
+    7,
+  ]
+  it.each(REFUSED)('MAYFLY_STAGE %j → TypeError that says what is allowed', (value) => {
+    expect(() => stageOf({ MAYFLY_STAGE: value })).toThrow(
+      /^MAYFLY_STAGE must be a name of 1 to 20 lower case letters, digits and single "-", a letter first/,
+    )
+  })
+
+  it.each(['production', 'prod', 'Production', 'PROD'])(
+    'MAYFLY_STAGE %j is no stage → TypeError',
     (value) => {
-      expect(() => stageOf({ MAYFLY_STAGE: value })).toThrow(/MAYFLY_STAGE must be a name/)
+      expect(() => stageOf({ MAYFLY_STAGE: value })).toThrow(
+        'MAYFLY_STAGE names production, which is no stage: without MAYFLY_STAGE, production is meant.',
+      )
     },
   )
+
+  it('the command line takes and refuses the same names', () => {
+    const takes = (check: () => unknown): boolean => {
+      try {
+        check()
+        return true
+      } catch {
+        return false
+      }
+    }
+    for (const value of [
+      ...REFUSED,
+      'staging',
+      'pr-12',
+      'a',
+      'a'.repeat(20),
+      'preview',
+      'production',
+      'github',
+    ])
+      expect([value, takes(() => parseStage(value))]).toEqual([
+        value,
+        takes(() => stageOf({ MAYFLY_STAGE: value })),
+      ])
+  })
 })

@@ -61,7 +61,7 @@ describe('with one store and one `auth` for two servers', () => {
       expect(await accepted('shop', env)).toEqual(['shop'])
     expect(await accepted('shop', { MAYFLY_STAGE: 'staging' })).toEqual(['staging'])
     expect(await accepted('shop-staging', {})).toEqual(['shop-staging'])
-    expect(await accepted('shop', { MAYFLY_STAGE: 'Staging' })).toEqual([])
+    expect(await accepted('shop', { MAYFLY_STAGE: 'staging-2' })).toEqual([])
   })
 
   it('`server` of apiKeys is in place of the id: servers with one name share their keys', async () => {

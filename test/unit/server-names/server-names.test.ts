@@ -150,7 +150,7 @@ describe('MAYFLY_STAGE', () => {
       '@',
       'a%40b',
     ]
-    const places = ids.flatMap((id) => [undefined, 'staging', 'Staging'].map((stage) => ({ id, stage })))
+    const places = ids.flatMap((id) => [undefined, 'staging', 'qa'].map((stage) => ({ id, stage })))
     const tags = places.map(({ id, stage }) => {
       const owner = createStoreOwner(id)
       owner.see({ MAYFLY_STAGE: stage })
