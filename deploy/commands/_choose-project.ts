@@ -16,9 +16,13 @@ export interface ProjectTarget {
 }
 
 /** Throws `UsageError` for an unknown target, or if the project has several and none is given; `CliError` without an entry. */
-export function chooseProject(positionals: readonly string[], given: string | undefined): ProjectTarget {
+export function chooseProject(
+  positionals: readonly string[],
+  given: string | undefined,
+  stage?: string | undefined,
+): ProjectTarget {
   if (given !== undefined) findTarget(given)
-  const project = readProject(process.cwd(), oneEntry(positionals))
+  const project = { ...readProject(process.cwd(), oneEntry(positionals)), stage }
   const targetName = given ?? onlyTarget(project)
   return { project, targetName, target: findTarget(targetName) }
 }

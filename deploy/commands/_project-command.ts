@@ -3,6 +3,7 @@
 import { join, resolve } from 'node:path'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Target } from '../contract/target.ts'
+import { chooseStage } from '../project/stages.ts'
 import { freePort } from '../run/port.ts'
 import { targetNames } from '../targets/all.ts'
 import {
@@ -25,6 +26,17 @@ export const COMMON_HELP: readonly HelpRow[] = [
 
 // Accepts several in order to refuse them: `parseArgs` would silently use the last.
 const COMMON_OPTIONS = { target: { type: 'string', multiple: true }, quiet: { type: 'boolean' } } as const
+
+/** The option of commands that work on a stage: `projectCommand` resolves it, and the project has it. */
+export const STAGE_OPTION = { stage: { type: 'string' } } as const
+
+export const STAGE_HELP: HelpRow = ['--stage', 'of this stage; default MAYFLY_STAGE, or production']
+
+/** Of a command that serves on this machine. */
+export const LOCAL_STAGE_HELP: HelpRow = [
+  '--stage',
+  'as this stage: with MAYFLY_STAGE, and the variables of .env.<stage> first',
+]
 
 export interface ProjectCommand<Options extends ParseArgsOptionsConfig> {
   readonly name: string
@@ -49,13 +61,18 @@ export function projectCommand<const Options extends ParseArgsOptionsConfig>({
     const own = dashes < 0 ? args : args.slice(0, dashes)
     const line = parseCommand(name, help, own, { ...COMMON_OPTIONS, ...options })
     if (line === undefined) return 0
-    const { target, quiet } = line.values as { target?: string[]; quiet?: boolean }
+    const { target, quiet, stage } = line.values as { target?: string[]; quiet?: boolean; stage?: string }
     if (quiet) terminal.beQuiet()
     const values = line.values as ParsedOptions<Options>
     // Report an invalid target or port before a missing entry.
     const targetName = oneTarget(target)
     checkServing(values)
-    return run(chooseProject(line.positionals, targetName), values, dashes < 0 ? [] : args.slice(dashes + 1))
+    const chosen = chooseProject(
+      line.positionals,
+      targetName,
+      'stage' in options ? chooseStage(stage) : undefined,
+    )
+    return run(chosen, values, dashes < 0 ? [] : args.slice(dashes + 1))
   }
 }
 

@@ -8,7 +8,6 @@ import type { Artefact, Deployment, DeployStep, Project, Target } from '../contr
 import type { Secret } from '../project/env-file.ts'
 import { refuseSameName } from '../project/project.ts'
 import { readSecrets, sharedSecrets, sharedWith, unpublishable, unsentSecrets } from '../project/secrets.ts'
-import { parseStage } from '../project/stages.ts'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
 import { type DeployTool, findTool, requireLogin, runStep } from '../targets/deploy-tool.ts'
 import { redact } from '../targets/tool-output.ts'
@@ -139,10 +138,10 @@ async function deployProject(
   progress: Progress,
 ): Promise<number> {
   const { project, target } = chosen
-  const { cwd } = project
+  const { cwd, stage } = project
   const { preview: isPreview = false } = values
   Object.assign(progress, { chosen, isPreview })
-  refuseContradictions(values)
+  refuseContradictions({ ...values, stage })
   const timeoutMs =
     values.timeout === undefined ? DEFAULT_TIMEOUT_MS : parseMs('timeout', values.timeout, MAX_TIMEOUT_MS)
   if (isPreview && !target.hasPreviews) {
@@ -150,7 +149,6 @@ async function deployProject(
       `${target.title} has no previews: deploy a stage, as in --stage staging, and test there`,
     )
   }
-  const stage = values.stage === undefined ? undefined : parseStage(values.stage)
   progress.stage = stage ?? 'production'
   refuseSameName(project)
   const place = target.place?.(project, { stage, extra })

@@ -23,19 +23,22 @@ import { alignColumns, duration, stylesFor } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
 import {
   COMMON_HELP,
+  LOCAL_STAGE_HELP,
   projectCommand,
   SERVING_HELP,
   SERVING_OPTIONS,
+  STAGE_OPTION,
   whereToServe,
 } from './_project-command.ts'
 
 const HELP: Help = {
   usage: [
-    'mayfly dev [entry] [--target <name>] [--port <n>] [--path <path>] [--open | --inspector] [--no-playground] [--quiet]',
+    'mayfly dev [entry] [--target <name>] [--stage <name>] [--port <n>] [--path <path>] [--open | --inspector] [--no-playground] [--quiet]',
   ],
   options: [
     ...COMMON_HELP,
     ...SERVING_HELP,
+    LOCAL_STAGE_HELP,
     [
       '--open',
       'on a terminal, open the playground in the browser: a page that tries every tool, resource and prompt',
@@ -56,6 +59,7 @@ export const dev = projectCommand({
   help: HELP,
   options: {
     ...SERVING_OPTIONS,
+    ...STAGE_OPTION,
     open: { type: 'boolean' },
     inspector: { type: 'boolean' },
     'no-playground': { type: 'boolean' },
@@ -75,7 +79,8 @@ export const dev = projectCommand({
     })
     let tools: number | undefined
     return serveUntilInterrupted({
-      start: (onReload) => target.start({ entry, cwd, port: innerPort, path, tools, onReload }),
+      start: (onReload) =>
+        target.start({ entry, cwd, stage: project.stage, port: innerPort, path, tools, onReload }),
       ...(!isPlain && {
         startFront: (endpointPath) =>
           startPlaygroundFront({ port, innerPort, endpointPath, ...tasks(endpointPath) }),

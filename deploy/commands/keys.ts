@@ -5,7 +5,6 @@ import { fileKeyStore } from '../../adapters/_node/key-file.ts'
 import { kvKeyStore } from '../../adapters/cloudflare-keys.ts'
 import { isA, textOf } from '../../src/definition/error-text.ts'
 import { toJsonLine } from '../../src/definition/json-line.ts'
-import { requireStage, stageOf } from '../../src/definition/stage.ts'
 import { createStoredKey } from '../../src/keys/admin.ts'
 import { type Audience, describeAudience, storeFor, toAudience } from '../../src/keys/audience.ts'
 import { idWithin } from '../../src/keys/key.ts'
@@ -15,12 +14,14 @@ import { renderKeys } from '../keys/render.ts'
 import { type Asked, perform, type Told } from '../keys/request.ts'
 import { wranglerNamespace } from '../keys/wrangler-kv.ts'
 import { refuseForeign } from '../project/owner.ts'
-import { readProject } from '../project/project.ts'
+import { projectName, readProject } from '../project/project.ts'
+import { chooseStage, stageOption } from '../project/stages.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { oneEntry, orMeant, parseCommand } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
 import { isSystemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
+import { STAGE_HELP } from './_project-command.ts'
 
 const HELP: Help = {
   usage: [
@@ -35,13 +36,13 @@ const HELP: Help = {
     ],
     [
       'entry',
-      'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts. The store of its apiKeys is used directly; for environmentKeyStore, .env is written',
+      'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts. The store of its apiKeys is used directly; for environmentKeyStore, .env is written, or .env.<stage>',
     ],
     ['--scopes', 'what its calls may use, such as orders:read,orders:write; default none'],
     ['--expires', 'after 12h, 90d, 8w or 1y, or on a day such as 2027-12-31; default never'],
     ['--owner', 'whose calls they are, ctx.auth.clientId; default the name'],
     ['--all', 'list revoked and expired keys, too'],
-    ['--stage', 'of which stage of the server; default MAYFLY_STAGE, or production without it'],
+    STAGE_HELP,
     ['--file', "instead of the server's store, the file of a fileKeyStore"],
     [
       '--kv',
@@ -95,10 +96,11 @@ type Values = {
 }
 
 /** Where the keys are. */
-type Place =
+type Place = { readonly stage: string | undefined } & (
   | ({ readonly file: string } & Chosen)
   | ({ readonly kv: string; readonly where: 'remote' | 'local' } & Chosen)
-  | { readonly entry: string | undefined; readonly stage: string | undefined }
+  | { readonly entry: string | undefined }
+)
 
 /** Undefined: the keys of all servers in the store. */
 interface Chosen {
@@ -128,13 +130,13 @@ function parseAction(
 /** Throws `UsageError`. */
 function parsePlace(
   action: (typeof ACTIONS)[number],
-  { file, kv, local, server, stage }: Values,
+  { file, kv, local, server, stage: given }: Values,
   entries: readonly string[],
 ): Place {
   if (file !== undefined && kv !== undefined) throw new UsageError('pass --file or --kv, not both')
   if (local && kv === undefined) throw new UsageError('--local is only for --kv')
   if (file === '' || kv === '') throw new UsageError(`--${file === '' ? 'file' : 'kv'} is empty`)
-  if (stage !== undefined) checkStage(stage)
+  const stage = chooseStage(given)
   if (file === undefined && kv === undefined) {
     if (server !== undefined) throw new UsageError('--server is only for --file and --kv: the entry names it')
     return { entry: oneEntry(entries), stage }
@@ -146,37 +148,23 @@ function parsePlace(
   const option = file === undefined ? '--kv' : '--file'
   if (server === '' || (server === undefined && action === 'create'))
     throw new UsageError(`which server is the key for? pass its id: ${option} … --server <id>`)
-  if (server === undefined && stage !== undefined) throw new UsageError('--stage needs --server')
-  const audience = server === undefined ? undefined : toAudience(server, stage ?? stageHere())
-  return file === undefined ? { kv: kv!, where: local ? 'local' : 'remote', audience } : { file, audience }
-}
-
-/** Throws `UsageError`. */
-function checkStage(stage: string): void {
-  try {
-    requireStage(stage, '--stage')
-  } catch (error) {
-    throw new UsageError(printable(textOf(error)))
-  }
-}
-
-/** Throws `UsageError`. */
-function stageHere(): string | undefined {
-  try {
-    return stageOf(process.env)
-  } catch (error) {
-    throw new UsageError(printable(textOf(error)))
-  }
+  if (server === undefined && given !== undefined) throw new UsageError('--stage needs --server')
+  const audience = server === undefined ? undefined : toAudience(server, stage)
+  return file === undefined
+    ? { kv: kv!, where: local ? 'local' : 'remote', audience, stage }
+    : { file, audience, stage }
 }
 
 async function ask(place: Place, asked: Asked): Promise<Told> {
   const cwd = process.cwd()
-  if ('entry' in place) return askServer(readProject(cwd, place.entry), asked, place.stage)
+  const { stage } = place
+  if ('entry' in place) return askServer({ ...readProject(cwd, place.entry), stage }, asked)
   const part = (store: KeyStore) => (place.audience === undefined ? store : storeFor(store, place.audience))
   try {
     if ('file' in place) return await perform(asked, part(fileKeyStore(place.file)))
     refuseForeign(cwd)
-    const namespace = wranglerNamespace({ cwd, entry: join(cwd, 'server.ts') }, place.kv, place.where)
+    const project = { cwd, entry: join(cwd, 'server.ts'), name: projectName(cwd), stage }
+    const namespace = wranglerNamespace(project, place.kv, place.where)
     // A start of wrangler for each call, which takes seconds.
     return await perform(asked, part(kvKeyStore(namespace, { timeoutMs: 30_000 })))
   } catch (error) {
@@ -221,7 +209,9 @@ async function idOfName(place: Place, name: string): Promise<string> {
   const { keys = [], isCut } = await ask(place, { action: 'list', isAll: false })
   const [found, ...others] = keys.filter((key) => key.name === name)
   if (found === undefined || isCut)
-    throw new CliError('no active key has this id or name: mayfly keys list shows them')
+    throw new CliError(
+      `no active key has this id or name: mayfly keys list${stageOption(place.stage)} shows them`,
+    )
   if (others.length > 0) {
     const ids = [found, ...others].slice(0, 10).map((key) => `mk_${key.id}`)
     throw new CliError(

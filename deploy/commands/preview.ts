@@ -10,17 +10,26 @@ import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 import {
   COMMON_HELP,
+  LOCAL_STAGE_HELP,
   outFolder,
   projectCommand,
   SERVING_HELP,
   SERVING_OPTIONS,
+  STAGE_OPTION,
   whereToServe,
 } from './_project-command.ts'
 import { serveUntilInterrupted } from './dev.ts'
 
 const HELP: Help = {
-  usage: ['mayfly preview [entry] [--target <name>] [--port <n>] [--path <path>] [--out <folder>] [--quiet]'],
-  options: [...COMMON_HELP, ...SERVING_HELP, ['--out', 'where to build; default dist/<target>']],
+  usage: [
+    'mayfly preview [entry] [--target <name>] [--stage <name>] [--port <n>] [--path <path>] [--out <folder>] [--quiet]',
+  ],
+  options: [
+    ...COMMON_HELP,
+    ...SERVING_HELP,
+    LOCAL_STAGE_HELP,
+    ['--out', 'where to build; default dist/<target>'],
+  ],
   text: [
     'Builds like mayfly build and runs the result, without reloading. Prints "ready <url>" on stdout once it answers.',
   ],
@@ -32,7 +41,7 @@ const HELP: Help = {
 export const preview = projectCommand({
   name: 'preview',
   help: HELP,
-  options: { ...SERVING_OPTIONS, out: { type: 'string' } },
+  options: { ...SERVING_OPTIONS, ...STAGE_OPTION, out: { type: 'string' } },
   run: async (chosen, values) => {
     const { project, target } = chosen
     const where = await whereToServe(values, target)

@@ -1,7 +1,6 @@
 /** `mayfly rollback`: serves an earlier deployment again, with the platform's own CLI. */
 
 import { createTempFolder } from '../build/work-folder.ts'
-import { parseStage } from '../project/stages.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -48,15 +47,14 @@ export const rollback = projectCommand({
   help: HELP,
   options: { to: { type: 'string' }, stage: { type: 'string' }, yes: { type: 'boolean' } },
   hasToolOptions: true,
-  run: async (chosen, { to, stage, yes = false }, extra) => {
+  run: async (chosen, { to, yes = false }, extra) => {
     if (to !== undefined && !DEPLOYMENT.test(to))
       throw new UsageError(
         `"${printable(to)}" is not a deployment: pass its id or URL, as the platform names it`,
       )
     const { folder, dispose } = createTempFolder()
-    const parsed = stage === undefined ? undefined : parseStage(stage)
     try {
-      return await goBack(chosen, { to, stage: parsed, isAsked: !yes, extra, folder })
+      return await goBack(chosen, { to, stage: chosen.project.stage, isAsked: !yes, extra, folder })
     } finally {
       dispose()
     }

@@ -5,7 +5,7 @@ import { createTempFolder } from '../build/work-folder.ts'
 import type { Place } from '../contract/place.ts'
 import type { StoredSecret } from '../contract/secret-store.ts'
 import { readSecrets, refuseNames, sharedSecrets, sharedWith } from '../project/secrets.ts'
-import { parseStage } from '../project/stages.ts'
+import { chooseStage, stageOption } from '../project/stages.ts'
 import { targetNames } from '../targets/all.ts'
 import { lookUp } from '../targets/deploy-tool.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
@@ -13,6 +13,7 @@ import { oneTarget, orMeant, parseCommand } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { chooseProject, type ProjectTarget } from './_choose-project.ts'
+import { STAGE_HELP } from './_project-command.ts'
 import {
   openTool,
   placeAsJson,
@@ -28,13 +29,13 @@ const HELP: Help = {
     ['mayfly secrets list [--json]', 'their names, and when each was last written'],
     [
       'mayfly secrets set <NAME>...',
-      'store these variables; their values come from the environment, else .env or .dev.vars',
+      'store these variables; their values come from the environment, else a file such as .env',
     ],
     ['mayfly secrets remove <NAME>...', 'remove them from the platform'],
   ],
   options: [
     ['--target', `${targetNames}; default: what package.json says, or the platform's own files`],
-    ['--stage', "the secrets of this stage; default production's"],
+    STAGE_HELP,
     [
       '--entry',
       'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts',
@@ -66,9 +67,9 @@ export async function secrets(args: string[]): Promise<number> {
   const { values, positionals } = line
   if (values.quiet) terminal.beQuiet()
   const [action, names] = parseAction(positionals)
-  const stage = values.stage === undefined ? undefined : parseStage(values.stage)
+  const stage = chooseStage(values.stage)
   const targetName = oneTarget(values.target)
-  const chosen = chooseProject(values.entry === undefined ? [] : [values.entry], targetName)
+  const chosen = chooseProject(values.entry === undefined ? [] : [values.entry], targetName, stage)
   const { folder, dispose } = createTempFolder()
   try {
     const extra = dashes < 0 ? [] : args.slice(dashes + 1)
@@ -149,7 +150,7 @@ function present(
   const missing = stored && names.filter((name) => !stored.some((one) => one.name === name))
   if (missing === undefined || missing.length === 0) return names
   throw new CliError(
-    `the ${showPlace(place)} has no ${missing.join(', ')}: nothing is removed; mayfly secrets list shows the names`,
+    `the ${showPlace(place)} has no ${missing.join(', ')}: nothing is removed; mayfly secrets list${stageOption(place.stage)} shows the names`,
   )
 }
 

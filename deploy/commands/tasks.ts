@@ -8,6 +8,7 @@ import type { TaskListOptions } from '../../src/tasks-admin.ts'
 import { refuseForeign } from '../project/owner.ts'
 import { readProject } from '../project/project.ts'
 import { findSecret } from '../project/secrets.ts'
+import { chooseStage, ownFile } from '../project/stages.ts'
 import { askStore } from '../tasks/local.ts'
 import { askEndpoint, parseEndpoint } from '../tasks/remote.ts'
 import { renderDetails, renderList } from '../tasks/render.ts'
@@ -16,6 +17,7 @@ import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { oneEntry, orMeant, parseCommand } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
+import { STAGE_HELP } from './_project-command.ts'
 
 const HELP: Help = {
   usage: [
@@ -32,9 +34,10 @@ const HELP: Help = {
       'entry',
       'the file whose default export is the server; default src/server.ts, server.ts or src/index.ts. Its store is used directly',
     ],
+    STAGE_HELP,
     [
       '--url',
-      'the task endpoint with "admin" (https://example.com/tasks) instead, with MAYFLY_TASKS_SECRET of the environment or .env',
+      'the task endpoint with "admin" (https://example.com/tasks) instead, with MAYFLY_TASKS_SECRET of the environment or a file',
     ],
     [
       '--status',
@@ -48,7 +51,10 @@ const HELP: Help = {
     ['--quiet', 'print only warnings and errors'],
   ],
   text: ['Exit codes: 0 done, 1 refused or not reached, 2 invalid command line.'],
-  examples: ['mayfly tasks list --url https://example.com/tasks --status failed --older-than 10m'],
+  examples: [
+    'mayfly tasks list --stage staging',
+    'mayfly tasks list --url https://example.com/tasks --status failed --older-than 10m',
+  ],
   page: 'tasks-admin.md',
 }
 
@@ -61,6 +67,7 @@ const MAX_LIMIT = 10_000
 export async function tasks(args: string[]): Promise<number> {
   const line = parseCommand('tasks', HELP, args.map(asPositional), {
     url: { type: 'string' },
+    stage: { type: 'string' },
     status: { type: 'string' },
     tool: { type: 'string' },
     'older-than': { type: 'string' },
@@ -77,23 +84,30 @@ export async function tasks(args: string[]): Promise<number> {
   const endpoint = values.url === undefined ? undefined : parseEndpoint(values.url)
   if (endpoint !== undefined && rest.length > 0)
     throw new UsageError(`--url takes no entry: got ${printable(rest.join(', '))}`)
+  const stage = chooseStage(values.stage)
   const told =
-    endpoint === undefined ? await askProject(rest, asked) : await askEndpoint(endpoint, secret(), asked)
+    endpoint === undefined
+      ? await askProject(rest, asked, stage)
+      : await askEndpoint(endpoint, secret(stage), asked)
   return show(asked, told, values.json === true)
 }
 
-async function askProject(positionals: readonly string[], asked: Asked): Promise<Told> {
-  return askStore(readProject(process.cwd(), oneEntry(positionals)), asked)
+async function askProject(
+  positionals: readonly string[],
+  asked: Asked,
+  stage: string | undefined,
+): Promise<Told> {
+  return askStore({ ...readProject(process.cwd(), oneEntry(positionals)), stage }, asked)
 }
 
 /** Never in the arguments, which other users of the machine can see. */
-function secret(): string {
+function secret(stage: string | undefined): string {
   const cwd = process.cwd()
   refuseForeign(cwd)
-  const found = findSecret({ cwd, entry: join(cwd, 'tasks') }, 'MAYFLY_TASKS_SECRET')
+  const found = findSecret({ cwd, entry: join(cwd, 'tasks'), stage }, 'MAYFLY_TASKS_SECRET')
   if (found !== undefined) return found.value
   throw new CliError(
-    'MAYFLY_TASKS_SECRET has no value: set it, in the environment or in .env, to the secret of createTaskAdmin',
+    `MAYFLY_TASKS_SECRET has no value: set it, in the environment or in ${ownFile(stage)}, to the secret of createTaskAdmin`,
   )
 }
 

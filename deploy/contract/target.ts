@@ -17,6 +17,8 @@ export interface Project {
   readonly entry: string
   /** From package.json, otherwise from the folder: lower case, digits and dashes. The name of the deployment. */
   readonly name: string
+  /** What the command works on. Undefined: production, or what a server on this machine has without a stage. */
+  readonly stage?: string | undefined
 }
 
 export interface Target {
@@ -74,7 +76,7 @@ export interface Target {
   removal?(project: Project, options: ReleaseOptions): Removal & { readonly tool: Deployment['tool'] }
   /** `mayfly deploy --preview`. Default false. */
   readonly hasPreviews?: boolean
-  /** `mayfly logs`. Runs nothing itself. If the platform has no such tool, throws a `CliError` that says where the logs are. */
+  /** `mayfly logs` of production, or of the project's stage. Runs nothing itself. If the platform has no such tool, throws a `CliError` that says where the logs are. */
   logs?(project: Project, extra: readonly string[]): Logs
   /** `mayfly doctor`: what is missing or wrong for this platform. Does not start processes or use the network. */
   examine(project: Project): Promise<Finding[]>
@@ -89,6 +91,8 @@ export interface StartOptions {
   readonly entry: string
   /** The user's project: where configuration and tools are looked up. */
   readonly cwd: string
+  /** Undefined: without one. */
+  readonly stage?: string | undefined
   /** A port of 127.0.0.1 that was free a moment ago. */
   readonly port: number
   /** Path of the MCP endpoint. Default: the platform's, usually `/mcp`. */
@@ -186,14 +190,16 @@ export interface Deployment {
 /** How the platform's own CLI streams the deployed server's logs. */
 export interface Logs {
   readonly tool: Deployment['tool']
-  /** Finds the value of `FOUND` in the arguments of `step`: one word on stdout. */
+  /** Finds the value of `FOUND` in the arguments and variables of `step`: one word on stdout. */
   readonly lookup?: DeployStep
+  /** Reads it in what `lookup` printed. Default: all of it. */
+  read?(told: string): string | undefined
   /** One line, if it finds nothing. */
   readonly nothing?: string
   readonly step: DeployStep
 }
 
-/** Placeholder in a step's `args` for the result of the look-up before it. */
+/** Placeholder in a step's `args` and `env` for the result of the look-up before it. */
 export const FOUND = '{found}'
 
 export interface Finding {

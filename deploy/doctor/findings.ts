@@ -7,9 +7,12 @@ import type { Finding, Project, Target } from '../contract/target.ts'
 import type { Cron } from '../project/cron.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 import { findSecret } from '../project/secrets.ts'
+import { ownFile, stageOption } from '../project/stages.ts'
 
 const MIN_SECRET_CHARACTERS = 32
 const MIN_DISTINCT_CHARACTERS = 10
+
+type Folders = Pick<Project, 'cwd' | 'entry' | 'stage'>
 
 /** A feature that a server with this configuration does not offer, and how to enable it. */
 export interface Degradation {
@@ -39,7 +42,7 @@ export function versionFindings(): Finding[] {
 }
 
 /** Whether the secret is set and strong, if the server needs one or may need one later. */
-export function secretFindings(project: Pick<Project, 'cwd' | 'entry'>, info: DeploymentInfo): Finding[] {
+export function secretFindings(project: Folders, info: DeploymentInfo): Finding[] {
   if (info.hasSecret) return [{ level: 'ok', message: 'the secret is in the configuration' }]
   const found = findSecret(project, 'MAYFLY_SECRET')
   if (found === undefined) {
@@ -47,11 +50,16 @@ export function secretFindings(project: Pick<Project, 'cwd' | 'entry'>, info: De
     return [
       {
         level: isNeeded ? 'error' : 'warning',
-        message: `MAYFLY_SECRET is not set: ${isNeeded ? "legacy: 'arguments' needs it" : 'needed once a tool asks twice or remembers a step'}; put 32 or more random characters into .env, and send them with mayfly deploy --secret MAYFLY_SECRET`,
+        message: `MAYFLY_SECRET is not set: ${isNeeded ? "legacy: 'arguments' needs it" : 'needed once a tool asks twice or remembers a step'}; ${placeSecret('MAYFLY_SECRET', project.stage)}`,
       },
     ]
   }
   return found.value.split(/\s*,\s*/).map((secret) => secretFinding('MAYFLY_SECRET', secret, found.from))
+}
+
+/** What to do about a secret that is not set. */
+function placeSecret(name: string, stage: string | undefined): string {
+  return `put 32 or more random characters into ${ownFile(stage)}, and send them with mayfly deploy --secret ${name}${stageOption(stage)}`
 }
 
 function secretFinding(name: string, secret: string, from: string): Finding {
@@ -64,14 +72,11 @@ function secretFinding(name: string, secret: string, from: string): Finding {
 }
 
 /** Whether the secret of the schedule is set and strong, and whether it is being rotated. */
-export function cronSecretFindings(
-  project: Pick<Project, 'cwd' | 'entry'>,
-  cron: Cron | undefined,
-): Finding[] {
+export function cronSecretFindings(project: Folders, cron: Cron | undefined): Finding[] {
   if (cron === undefined) return []
   const found = findSecret(project, 'CRON_SECRET')
   if (found === undefined) {
-    const message = `CRON_SECRET is not set: the schedule calls ${cron.path} with it; put 32 or more random characters into .env, and send them with mayfly deploy --secret CRON_SECRET`
+    const message = `CRON_SECRET is not set: the schedule calls ${cron.path} with it; ${placeSecret('CRON_SECRET', project.stage)}`
     return [{ level: 'warning', message }]
   }
   const secrets = found.value.split(',')

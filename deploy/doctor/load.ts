@@ -7,7 +7,7 @@ import { displayPath } from '../project/entry.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { Description } from './describe.ts'
-import { LoadFailure, runLoaded, TooSlow } from './loaded.ts'
+import { LoadFailure, type Loading, runLoaded, TooSlow } from './loaded.ts'
 
 /** `.ts` from source, `.js` from dist/. */
 const DESCRIBE = fileURLToPath(new URL(`./describe${extname(import.meta.url)}`, import.meta.url))
@@ -23,7 +23,7 @@ export async function refuseFaulty(
   project: Project,
   { signal, mustLoad = false, startsWith }: FaultOptions = {},
 ): Promise<number | undefined> {
-  const { fault, info, tools } = await describeServer(project, signal).catch(
+  const { fault, info, tools } = await describeServer(project, { signal }).catch(
     (error): Partial<Description> => {
       if (!isA(error, CliError) || isWrongOnNode(error, mustLoad)) throw error
       if (isA(error, TooSlow)) terminal.warn(error.message)
@@ -62,9 +62,9 @@ export function faultOf({ entry }: Pick<Project, 'entry'>, fault: string): CliEr
 /** Throws `CliError` if it does not build, does not load on Node within 15 seconds, or does not export a server. */
 export async function describeServer(
   project: Project,
-  signal?: AbortSignal | undefined,
+  options: Pick<Loading, 'signal' | 'isDeployed'> = {},
 ): Promise<Description> {
-  const loaded = await runLoaded<Description>(project, { script: DESCRIBE, main: MAIN, signal })
+  const loaded = await runLoaded<Description>(project, { script: DESCRIBE, main: MAIN, ...options })
   // A tool whose description comes from a binding may be valid.
   return loaded.isGuessed ? { ...loaded.told, fault: undefined } : loaded.told
 }

@@ -12,6 +12,7 @@ import type { Project } from '../contract/target.ts'
 import { displayPath } from '../project/entry.ts'
 import { readEnvFiles } from '../project/env-files.ts'
 import { unpublishable } from '../project/secrets.ts'
+import { deploymentFiles, localFiles } from '../project/variable-files.ts'
 import { startProcessGroup } from '../run/process-group.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 
@@ -23,6 +24,8 @@ export interface Loading {
   /** The module that is bundled; it imports the server from `mayfly:entry`. */
   readonly main: string
   readonly args?: readonly string[]
+  /** Whether it gets the variables of the deployed server, of production or the project's stage. Default: those of a server on this machine. */
+  readonly isDeployed?: boolean
   /** Default 15 000. */
   readonly timeoutMs?: number
   /** Stops waiting when it aborts. */
@@ -149,11 +152,12 @@ export async function runLoaded<Result extends object>(
 async function run(
   file: string,
   project: Project,
-  { script, args = [], timeoutMs = TIMEOUT_MS, signal }: Loading,
+  { script, args = [], timeoutMs = TIMEOUT_MS, isDeployed = false, signal }: Loading,
 ): Promise<{ stdout: string; stderr: string; isLate: boolean }> {
+  const files = isDeployed ? deploymentFiles(project.stage) : localFiles(project.stage)
   const { child, exited, kill } = startProcessGroup(['--enable-source-maps', script, file, ...args], {
     cwd: project.cwd,
-    env: { ...process.env, ...readEnvFiles(project).variables },
+    env: { ...process.env, ...readEnvFiles(project, files).variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const printed = { stdout: '', stderr: '' }

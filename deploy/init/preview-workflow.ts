@@ -20,7 +20,7 @@ export function previewWorkflow(
   return `# A preview of each pull request from a branch of this repository, next to production, with a comment that holds its URL. Forks get none: their code
 # must not see the token. Under Settings, Environments, create preview, and set there:
 ${[...targets.flatMap(({ ci }) => ci.setUp), ...(hasToken ? [TOKEN] : [])].map((line) => `#   ${line}\n`).join('')}# Those who may push a branch run code with this token, which can usually deploy to production, too, and code in the preview. If that is more than they
-# may, set required reviewers for the environment. No secret of the server is sent, and the preview has no stage. It can read:
+# may, set required reviewers for the environment. No secret of the server is sent, and a preview is told MAYFLY_STAGE=preview on Vercel alone. It can read:
 ${targets.map(({ name, ci }) => `#   ${name}: ${ci.previewReads}\n`).join('')}name: preview
 on:
   pull_request:

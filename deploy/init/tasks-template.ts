@@ -123,9 +123,9 @@ const PARTS: { readonly [platform in TaskPlatform]: (name: string) => TaskParts 
     ],
     dependencies: POSTGRES,
     devDependencies: NODE_TYPES,
-    scripts: { migrate: 'node --env-file=.env migrate.mjs' },
+    scripts: { migrate: 'mayfly migrate' },
     variables: [DATABASE, CRON],
-    about: `Tasks are stored in the Postgres database of \`DATABASE_URL\` (\`npm run migrate\` creates the table once), and a schedule runs those that are due: it
+    about: `Tasks are stored in the Postgres database of \`DATABASE_URL\` (\`npm run migrate\` creates the table once, and \`npm run migrate -- --stage staging\` that of a stage), and a schedule runs those that are due: it
 calls \`/tasks\` each minute, as \`"cron"\` in package.json says, and \`npm run dev\` each second.`,
   }),
   dynamodb: () => ({
@@ -189,12 +189,12 @@ export const tasks = DATABASE_URL
 
 const migration = (
   name: string,
-): string => `// Creates the table for the tasks of this server and stage (MAYFLY_STAGE), in a schema that no API serves. Safe to run again.
+): string => `// For mayfly migrate: creates the table for the tasks of this server, or of its stage (MAYFLY_STAGE), in a schema that no API serves. Safe to run again.
 import { postgresTaskStore } from 'mayfly-mcp/postgres'
 import postgres from 'postgres'
 
 const { DATABASE_URL } = process.env
-if (!DATABASE_URL) throw new Error('set DATABASE_URL in .env to the Postgres database for tasks')
+if (!DATABASE_URL) throw new Error('set DATABASE_URL, in .env, to the Postgres database for tasks')
 const sql = postgres(DATABASE_URL, { onnotice: () => {}, fetch_types: false })
 await postgresTaskStore(sql).migrate({ server: '${name}' })
 await sql.end()

@@ -1,10 +1,9 @@
 /**
- * Run as `host.ts <bundle> <what is asked> [stage]`: loads a built server and works on the store of its API keys. Prints one line of JSON. A new key
+ * Run as `host.ts <bundle> <what is asked>`: loads a built server and works on the store of its API keys. Prints one line of JSON. A new key
  * is not known here, only its hash: this process runs code of the user.
  */
 import { pathToFileURL } from 'node:url'
 import { memberOf, textOf } from '../../src/definition/error-text.ts'
-import { STAGE_VARIABLE } from '../../src/definition/stage.ts'
 import type { Audience, AudienceStore } from '../../src/keys/audience.ts'
 import { serverIn } from '../doctor/server-in.ts'
 import { type Asked, perform, type Told } from './request.ts'
@@ -16,9 +15,7 @@ export interface HostAnswer extends Told {
   readonly variable?: { readonly name: string; readonly audience: Audience }
 }
 
-const [, , file = '', text = '', stage] = process.argv
-// Before the server reads it.
-if (stage !== undefined) process.env[STAGE_VARIABLE] = stage
+const [, , file = '', text = ''] = process.argv
 const bundle = (await import(pathToFileURL(file).href)) as { readonly default: unknown }
 const answer = await answered(JSON.parse(text) as Asked)
 process.stdout.write(`\n${JSON.stringify(answer)}\n`, () => process.exit(0))

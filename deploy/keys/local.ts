@@ -17,12 +17,13 @@ const MAIN = `export { default } from 'mayfly:entry'\n`
 /** Milliseconds to load the server and to read many pages. */
 const TIMEOUT_MS = 60_000
 
-/** @param stage Undefined: that of the environment. Throws `CliError`. */
-export async function askServer(project: Project, asked: Asked, stage: string | undefined): Promise<Told> {
+/** Throws `CliError`. */
+export async function askServer(project: Project, asked: Asked): Promise<Told> {
   const { told, isGuessed } = await runLoaded<HostAnswer>(project, {
     script: HOST,
     main: MAIN,
-    args: [JSON.stringify(asked), ...(stage === undefined ? [] : [stage])],
+    args: [JSON.stringify(asked)],
+    isDeployed: true,
     timeoutMs: TIMEOUT_MS,
   })
   if (told.variable !== undefined) return askVariable(project, told.variable, asked)

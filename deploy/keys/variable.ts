@@ -1,4 +1,4 @@
-/** API keys in a variable: the command writes it into the project's `.env`, from where a deployment takes it. */
+/** API keys in a variable: the command writes it into the file of production or of the stage, from where a deployment takes it. */
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isDeepStrictEqual, parseEnv } from 'node:util'
@@ -9,14 +9,13 @@ import type { Project } from '../contract/target.ts'
 import { readEnvFile } from '../project/env-file.ts'
 import { projectFolders } from '../project/project.ts'
 import { toEnvFile } from '../project/secrets.ts'
+import { ownFile, stageOption } from '../project/stages.ts'
+import { deploymentFiles, stageFiles } from '../project/variable-files.ts'
 import { replaceFile, writeNewFile } from '../project/written-file.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { HostAnswer } from './host.ts'
 import { type Asked, perform, type Told } from './request.ts'
-
-/** The files that the local commands read, the first one with the variable wins. */
-const FILES = ['.dev.vars', '.env.local', '.env']
 
 /** AWS Lambda allows 4 KB for all variables, and Cloudflare 5 KB for one. */
 const MAX_USUAL_BYTES = 3500
@@ -27,6 +26,7 @@ export async function askVariable(
   { name: variable, audience }: NonNullable<HostAnswer['variable']>,
   asked: Asked,
 ): Promise<Told> {
+  const { stage } = project
   const { path, value } = findValue(project, variable)
   const store = environmentKeyStore({ [variable]: value })
   const entries = entriesIn(value)
@@ -39,15 +39,12 @@ export async function askVariable(
   if (asked.action === 'list') return perform(asked, own)
   if (asked.action === 'revoke') {
     if (entries === undefined || (await own.read(asked.id)) === undefined) return { isRevoked: false }
-    write(
-      path,
-      variable,
-      entries.filter((entry) => idOf(entry) !== asked.id),
-    )
+    write(path, { variable, stage, entries: entries.filter((entry) => idOf(entry) !== asked.id) })
     return { isRevoked: true }
   }
   const { keys } = await store.list({ limit: 1 })
-  write(path, variable, [...keys, { ...asked.stored, ...audience }].map(withoutDefaults))
+  const added = [...keys, { ...asked.stored, ...audience }]
+  write(path, { variable, stage, entries: added.map(withoutDefaults) })
   return { isCreated: true, audience }
 }
 
@@ -70,23 +67,33 @@ function idOf(entry: unknown): string | undefined {
   }
 }
 
+/** At a stage, only in its own files: others have the keys of production. */
 function findValue(project: Project, variable: string): { readonly path: string; readonly value: string } {
+  const { cwd, stage } = project
+  const file = ownFile(stage)
   // The environment would win over the file.
   if (process.env[variable])
-    throw new CliError(`${variable} is set in the environment: unset it, so that the one of .env is used`)
+    throw new CliError(`${variable} is set in the environment: unset it, so that the one of ${file} is used`)
+  const names = stage === undefined ? deploymentFiles(stage) : stageFiles(stage)
   for (const folder of projectFolders(project))
-    for (const name of FILES) {
-      const { from, variables, differs } = readEnvFile(project.cwd, folder, name)
+    for (const name of names) {
+      const { from, variables, differs } = readEnvFile(cwd, folder, name)
       const found = variables.find((one) => one.name === variable)
       if (found === undefined) continue
       if (differs !== undefined) throw new CliError(`${from} ${differs}: it is not written`)
       return { path: join(folder, name), value: found.value }
     }
-  return { path: resolve(project.cwd, '.env'), value: '' }
+  return { path: resolve(cwd, file), value: '' }
+}
+
+interface Written {
+  readonly variable: string
+  readonly stage: string | undefined
+  readonly entries: readonly unknown[]
 }
 
 /** Throws `CliError`. */
-function write(path: string, variable: string, entries: readonly unknown[]): void {
+function write(path: string, { variable, stage, entries }: Written): void {
   // An apostrophe would end the value.
   const json = JSON.stringify(entries).replaceAll("'", '\\u0027')
   const line = toEnvFile(new Map([[variable, json]]))
@@ -108,7 +115,9 @@ function write(path: string, variable: string, entries: readonly unknown[]): voi
     if (!replaceFile(real, written, { stats: statSync(real), isUnchanged, toError }))
       throw toError('was changed by another program: try again')
   }
-  terminal.note(`wrote ${printable(path)}: deploy it with mayfly deploy --secret ${variable}`)
+  terminal.note(
+    `wrote ${printable(path)}: deploy it with mayfly deploy --secret ${variable}${stageOption(stage)}`,
+  )
 }
 
 function withoutDefaults({ owner, ...key }: StoredKey): object {

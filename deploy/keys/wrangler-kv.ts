@@ -1,6 +1,7 @@
 /** A KV namespace of Cloudflare from outside of a Worker, by the project's own wrangler, its configuration and its login. */
 import type { KVNamespace } from '../../adapters/cloudflare-keys.ts'
 import type { Project } from '../contract/target.ts'
+import { cloudflarePlace } from '../targets/cloudflare/place.ts'
 import { filesForWrangler, OFFLINE, wranglerBin } from '../targets/cloudflare/wrangler.ts'
 import { lookUp } from '../targets/deploy-tool.ts'
 import { CliError } from '../terminal/cli-error.ts'
@@ -14,16 +15,21 @@ interface Listed {
 }
 
 /** @param where `remote`, or `local` for the namespace of `mayfly dev`. Throws `CliError`. */
-export function wranglerNamespace(
-  project: Pick<Project, 'cwd' | 'entry'>,
-  binding: string,
-  where: 'remote' | 'local',
-): KVNamespace {
+export function wranglerNamespace(project: Project, binding: string, where: 'remote' | 'local'): KVNamespace {
   const bin = wranglerBin(project.cwd)
   filesForWrangler(project)
+  const { stage } = project
+  // A binding of the stage's environment, which has a namespace of its own.
+  const { options = [], env = {} } = stage === undefined ? {} : cloudflarePlace(project, { stage })
   const run = async (...args: string[]): Promise<string> => {
-    const command = [bin, 'kv', 'key', ...args, '--binding', binding, `--${where}`]
-    const step = { title: 'use KV', command: process.execPath, args: command, cwd: project.cwd, env: OFFLINE }
+    const command = [bin, 'kv', 'key', ...args, '--binding', binding, `--${where}`, ...options]
+    const step = {
+      title: 'use KV',
+      command: process.execPath,
+      args: command,
+      cwd: project.cwd,
+      env: { ...OFFLINE, ...env },
+    }
     const printed = await lookUp(step, bin)
     if (printed === undefined)
       throw new CliError(`wrangler cannot use the KV namespace ${binding}: it printed why above`)

@@ -1,4 +1,4 @@
-/** The variables of a local server, from `.dev.vars`, `.env.local` and `.env`, the same on every target. */
+/** The variables of a server that is loaded on this machine, from the project's files, the same on every target. */
 
 import { type FSWatcher, watch } from 'node:fs'
 import { isA } from '../../src/definition/error-text.ts'
@@ -7,9 +7,7 @@ import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { isReserved, readEnvFile } from './env-file.ts'
 import { projectFolders } from './project.ts'
-
-/** The first file with a variable wins, as with wrangler and dotenv. */
-const FILES = ['.dev.vars', '.env.local', '.env']
+import { localFiles } from './variable-files.ts'
 
 /** An editor may write a file in several steps. */
 const SETTLE_MS = 50
@@ -26,10 +24,15 @@ export interface EnvFiles {
   readonly objections: readonly string[]
 }
 
+type Folders = Pick<Project, 'cwd' | 'entry' | 'stage'>
+
 /** Reads them in the project's folders, nearest first. Throws `CliError` for one that cannot be read. */
-export function readEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): EnvFiles {
+export function readEnvFiles(
+  project: Folders,
+  names: readonly string[] = localFiles(project.stage),
+): EnvFiles {
   const read = projectFolders(project).flatMap((folder) =>
-    FILES.map((name) => readEnvFile(project.cwd, folder, name)),
+    names.map((name) => readEnvFile(project.cwd, folder, name)),
   )
   const kept = read.flatMap((file) => file.variables)
   const reserved = kept
@@ -56,8 +59,8 @@ function isSetElsewhere(name: string): boolean {
 }
 
 /** Adds them to the environment of this process and its children, and prints on stderr which files were read. */
-export function loadEnvFiles(project: Pick<Project, 'cwd' | 'entry'>): void {
-  const { files, variables } = readEnvFiles(project)
+export function loadEnvFiles(project: Folders, names?: readonly string[]): void {
+  const { files, variables } = readEnvFiles(project, names)
   replaceLoaded(variables)
   if (files.length > 0) terminal.note(`read ${files.join(', ')}`)
 }
@@ -72,16 +75,14 @@ function replaceLoaded(variables: EnvFiles['variables']): void {
  * Loads the files again after each change, one that is new or removed too, and calls `onChange` if a variable differs. A file that cannot
  * be read is reported, and changes nothing.
  */
-export function watchEnvFiles(
-  project: Pick<Project, 'cwd' | 'entry'>,
-  onChange: () => void,
-): { close(): void } {
+export function watchEnvFiles(project: Folders, onChange: () => void): { close(): void } {
+  const names = localFiles(project.stage)
   let timer: NodeJS.Timeout | undefined
   const look = (): void => {
     clearTimeout(timer)
     timer = setTimeout(() => reload(project) && onChange(), SETTLE_MS)
   }
-  const watchers = projectFolders(project).flatMap((folder) => watchFolder(folder, look))
+  const watchers = projectFolders(project).flatMap((folder) => watchFolder(folder, names, look))
   // They may have changed since they were read.
   look()
   return {
@@ -92,7 +93,7 @@ export function watchEnvFiles(
   }
 }
 
-function reload(project: Pick<Project, 'cwd' | 'entry'>): boolean {
+function reload(project: Folders): boolean {
   try {
     const { files, variables } = readEnvFiles(project)
     if (toText(variables) === toText(loaded)) return false
@@ -111,10 +112,10 @@ function toText(variables: EnvFiles['variables']): string {
 }
 
 /** Empty if the system cannot watch it. */
-function watchFolder(folder: string, onFile: () => void): FSWatcher[] {
+function watchFolder(folder: string, names: readonly string[], onFile: () => void): FSWatcher[] {
   try {
     const watcher = watch(folder, (_event, name) => {
-      if (name === null || FILES.includes(name)) onFile()
+      if (name === null || names.includes(name)) onFile()
     })
     return [watcher.on('error', () => {})]
   } catch {

@@ -2,17 +2,14 @@
 import { readdirSync } from 'node:fs'
 import type { Project } from '../contract/target.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
+import { terminal } from '../terminal/terminal.ts'
 import { isReserved, readEnvFile, type Secret } from './env-file.ts'
 import { projectFolders } from './project.ts'
-import { STAGE_VARIABLE } from './stages.ts'
+import { ownFile, STAGE_VARIABLE } from './stages.ts'
+import { deploymentFiles } from './variable-files.ts'
 
-/** The project's files with variables for a deployment; earlier files win. */
-const DEPLOYED_FILES = ['.env', '.env.local', '.env.production', '.env.production.local', '.dev.vars']
-
-/** The same for a stage: its own files first, and never production's. */
-const stageFiles = (stage: string): string[] => [
-  ...[`.env.${stage}`, `.env.${stage}.local`, '.env', '.env.local', '.dev.vars'],
-]
+/** Those that are named first, if a value is in several. */
+const USUAL_FILES = ['.env', '.env.local', '.env.production', '.env.production.local', '.dev.vars']
 
 /** Every file whose values must not be published, including those of other environments. */
 const SECRET_FILE = /^\.(?:env|dev\.vars)(?:\.[^/]+)?$/
@@ -27,21 +24,28 @@ const MIN_SECRET_CHARACTERS = 8
 const COMMON_VALUE =
   /^(?:development|production|(?:(?:https?|wss?):\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\d{1,5})?\/?)$/i
 
-type Folders = Pick<Project, 'cwd' | 'entry'>
+/** Where a value is from that no file has. */
+const ENVIRONMENT = 'the environment'
+
+type Folders = Pick<Project, 'cwd' | 'entry' | 'stage'>
 
 /** The values of `names`, from the environment, otherwise from the project's files. Throws `CliError` if one is missing. */
 export function readSecrets(project: Folders, names: readonly string[], stage?: string): Map<string, string> {
   const secrets = new Map<string, string>()
+  const at = stage ?? project.stage
   refuseNames(names)
   for (const name of names) {
-    const found = findSecret(project, name, stage)
+    const found = findSecret(project, name, at)
     if (found === undefined) {
       throw new CliError(
         isReserved(name)
           ? `${name} has no value, and is not taken from a file: set it in the environment`
-          : `${name} has no value: set it in the environment or in .env`,
+          : `${name} has no value: set it in the environment or in ${ownFile(at)}`,
       )
     }
+    const other = at === undefined ? otherValue(project, found) : undefined
+    if (other !== undefined)
+      terminal.note(`${name} is taken from ${found.from}: ${other.from} has another value`)
     secrets.set(name, found.value)
   }
   return secrets
@@ -56,7 +60,7 @@ export function sharedSecrets(
   if (stage === undefined) return []
   return names.filter((name) => {
     const from = findSecret(project, name, stage)?.from
-    return from !== undefined && from !== 'the environment' && !from.includes(`.${stage}`)
+    return from !== undefined && from !== ENVIRONMENT && !from.includes(`.${stage}`)
   })
 }
 
@@ -75,11 +79,17 @@ export function refuseNames(names: readonly string[]): void {
   if (wrong !== undefined) throw new UsageError(`"${printable(wrong)}" is not the name of a variable`)
 }
 
+/** What another file has in place of a value that is from production's own file. */
+function otherValue(project: Folders, { name, value, from }: Secret): Secret | undefined {
+  if (!from.includes('.env.production')) return undefined
+  return deployedSecrets(project).find((one) => one.name === name && one.value !== value)
+}
+
 /** The value of a variable and its source: the environment, otherwise one of the project's files. */
-export function findSecret(project: Folders, name: string, stage?: string): Secret | undefined {
+export function findSecret(project: Folders, name: string, stage = project.stage): Secret | undefined {
   // Every object has names such as `constructor`.
   const value = Object.hasOwn(process.env, name) ? process.env[name] : undefined
-  if (value !== undefined && value !== '') return { name, value, from: 'the environment' }
+  if (value !== undefined && value !== '') return { name, value, from: ENVIRONMENT }
   return deployedSecrets(project, stage).find((one) => one.name === name)
 }
 
@@ -110,7 +120,11 @@ function quotedValue(name: string, value: string, expands: boolean): string {
 }
 
 /** Variables in the project's files that are not sent: they will be missing on the platform. */
-export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string>, stage?: string): string[] {
+export function unsentSecrets(
+  project: Folders,
+  sent: ReadonlyMap<string, string>,
+  stage = project.stage,
+): string[] {
   return [...new Set(deployedSecrets(project, stage).map(({ name }) => name))].filter(
     (name) => !sent.has(name) && name !== STAGE_VARIABLE,
   )
@@ -121,7 +135,7 @@ export function unsentSecrets(project: Folders, sent: ReadonlyMap<string, string
  * characters and names of machines or environments, which a bundle may contain by chance.
  */
 export function unpublishable(project: Folders, sent: ReadonlyMap<string, string> = new Map()): Secret[] {
-  const given = [...sent].map(([name, value]) => ({ name, value, from: 'the environment' }))
+  const given = [...sent].map(([name, value]) => ({ name, value, from: ENVIRONMENT }))
   const kept = projectFolders(project).flatMap((folder) =>
     secretFiles(folder).flatMap((name) => readEnvFile(project.cwd, folder, name).variables),
   )
@@ -131,7 +145,7 @@ export function unpublishable(project: Folders, sent: ReadonlyMap<string, string
 }
 
 function deployedSecrets(project: Folders, stage?: string): Secret[] {
-  const files = stage === undefined ? DEPLOYED_FILES : stageFiles(stage)
+  const files = deploymentFiles(stage)
   return projectFolders(project).flatMap((folder) =>
     files
       .flatMap((name) => readEnvFile(project.cwd, folder, name).variables)
@@ -151,12 +165,12 @@ function secretFiles(folder: string): string[] {
       .sort((a, b) => rank(a) - rank(b))
   } catch {
     // The folder cannot be listed, but its files may be readable.
-    return DEPLOYED_FILES
+    return USUAL_FILES
   }
 }
 
 /** Most common first: if a value is in several files, messages name the first. */
 function rank(name: string): number {
-  const at = DEPLOYED_FILES.indexOf(name)
-  return at < 0 ? DEPLOYED_FILES.length : at
+  const at = USUAL_FILES.indexOf(name)
+  return at < 0 ? USUAL_FILES.length : at
 }

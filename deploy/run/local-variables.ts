@@ -1,8 +1,12 @@
 /** Environment variables that a local server gets by default. */
+import { STAGE_VARIABLE } from '../../src/definition/stage.ts'
 
 /** Variables by name. */
 export function localVariables(): { readonly [name: string]: string } {
+  const stage = process.env[STAGE_VARIABLE]
   return {
+    // Of `--stage`: before that of a file.
+    ...(stage && { [STAGE_VARIABLE]: stage }),
     // Host names that it accepts; its guard refuses others (DNS rebinding).
     MAYFLY_ALLOWED_HOSTS: process.env.MAYFLY_ALLOWED_HOSTS ?? 'localhost,127.0.0.1,[::1]',
     // On the developer's machine every request is logged.

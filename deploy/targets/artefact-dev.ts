@@ -19,8 +19,16 @@ type Runnable = Buildable<unknown> & Pick<Target, 'preview'>
 
 /** Builds and runs `target`, and does both again after every change to the server's files. */
 export function artefactDev(target: Runnable): Target['start'] {
-  return async ({ entry, cwd, port, path: given, tools, onReload }: StartOptions): Promise<RunningTarget> => {
-    const project = { entry, cwd, name: projectName(cwd, entry) }
+  return async ({
+    entry,
+    cwd,
+    port,
+    path: given,
+    stage,
+    tools,
+    onReload,
+  }: StartOptions): Promise<RunningTarget> => {
+    const project = { entry, cwd, name: projectName(cwd, entry), stage }
     const { folder, dispose } = createWorkFolder(cwd, entry)
     const nextBuild = builder(target, project, folder)
     const first = await prepare(target, project, await nextBuild())

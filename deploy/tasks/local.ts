@@ -24,6 +24,7 @@ export async function askStore(project: Project, asked: Asked): Promise<Told> {
     script: HOST,
     main: MAIN,
     args: [JSON.stringify(asked)],
+    isDeployed: true,
     timeoutMs: TIMEOUT_MS,
   })
   if (told.refusal === undefined) return told

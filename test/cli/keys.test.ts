@@ -74,7 +74,7 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     [['create', 'ci', '--file', 'k'], /which server is the key for\? .*--file … --server <id>/],
     [['create', 'ci', '--kv', 'K', '--server', ''], /which server is the key for\?/],
     [['list', '--server', 'shop'], /--server is only for --file and --kv/],
-    [['list', '--stage', 'a b'], /--stage must be a name of at most 40/],
+    [['list', '--stage', 'a b'], /--stage must be a name of 1 to 20/],
     [['list', '--file', 'k', '--stage', 'staging'], /--stage needs --server/],
     [['list', '--file', ''], /--file is empty/],
     [['revoke'], /which key\?/],
@@ -266,7 +266,14 @@ describe('mayfly keys', { timeout: 120_000 }, () => {
     const { key: staging, stage, server } = JSON.parse(staged.stdout)
     expect([server, stage]).toEqual(['test', 'staging'])
     expect(staged.stderr).toContain('for "ci" of test (staging)')
-    const variables = () => parseEnv(readFileSync(join(project.folder, '.env'), 'utf8'))
+    // Whichever file is deployed: keys are for their stage only.
+    const valuesIn = (file: string): unknown[] => {
+      const { MAYFLY_API_KEYS = '[]' } = parseEnv(readFileSync(join(project.folder, file), 'utf8'))
+      return JSON.parse(MAYFLY_API_KEYS) as unknown[]
+    }
+    const variables = () => ({
+      MAYFLY_API_KEYS: JSON.stringify([...valuesIn('.env'), ...valuesIn('.env.staging')]),
+    })
     const both = async (env: object) => [
       await statusOf(production, environmentKeyStore, { ...variables(), ...env }),
       await statusOf(staging, environmentKeyStore, { ...variables(), ...env }),

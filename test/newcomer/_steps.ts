@@ -42,6 +42,7 @@ const STEPS: readonly (readonly [pattern: RegExp, step: Step])[] = [
   [/^npx mayfly (?:logs|secrets list)$/, askForLogs],
   [/^npx mayfly (?:rollback|destroy --stage \S+)$/, askFirst],
   [/^npx mayfly tasks list$/, askForTasks],
+  [/^npx mayfly migrate$/, askForMigration],
   [/^npx mayfly keys create \S+$/, askForKey],
   [/^npx mayfly registry$/, writeServerJson],
   [/^npx (?:wrangler|vercel|supabase|netlify|deno) /, toolIsThere],
@@ -210,6 +211,13 @@ async function askForTasks(command: string, { newcomer }: Visit): Promise<void> 
   expect(code, stderr).toBe(1)
   expect(stderr).toMatch(/^mayfly: [^\n]*has no "tasks"$/m)
   expect(stderr).not.toMatch(/^\s+at /m)
+}
+
+/** A new server has no tables, and that is said in one line. */
+async function askForMigration(command: string, { newcomer }: Visit): Promise<void> {
+  const { code, stdout, stderr } = await newcomer.run(command)
+  expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^mayfly: there is no migrate\.mjs: [^\n]+$/m)
 }
 
 /** A new server has no keys, and that is said in one line. */

@@ -46,12 +46,13 @@ interface Wrangler {
  * has ended by itself, when a file changes.
  */
 export async function startDev(options: StartOptions): Promise<RunningTarget> {
-  const { entry, cwd, port, path = '/mcp', onReload } = options
+  const { entry, cwd, port, path = '/mcp', stage, onReload } = options
   const bin = wranglerBin(cwd)
   await checkWorkerEntry(entry, cwd)
+  const project = { entry, cwd, name: projectName(cwd, entry), stage }
   const config = wranglerConfig(cwd)
   const watched = watchedEntry(entry, cwd)
-  const args = (): string[] => [bin, 'dev', watched.file, ...config.args, ...devArgs(port, { cwd, entry })]
+  const args = (): string[] => [bin, 'dev', watched.file, ...config.args, ...devArgs(port, project)]
   const start = (): Wrangler =>
     startWrangler(args(), { entry, cwd, url: `http://127.0.0.1:${port}${path}`, onReload })
   let reportExit = (_code: number): void => {}
@@ -81,7 +82,7 @@ export async function startDev(options: StartOptions): Promise<RunningTarget> {
   const untilChanged = async (code: number): Promise<void> => {
     watch ??= await watchEntry(entry, cwd, onceChanged, { isBuiltElsewhere: true })
     if (isStopped) return watch.dispose()
-    const { message } = await refuseFaulty({ entry, cwd, name: projectName(cwd) }, { mustLoad: true }).then(
+    const { message } = await refuseFaulty(project, { mustLoad: true }).then(
       () => new CliError(`wrangler stopped with exit code ${code}: see its output above`),
       (error: CliError) => error,
     )
@@ -108,7 +109,7 @@ export async function startDev(options: StartOptions): Promise<RunningTarget> {
   void ready.then(
     () => {
       if (isStopped) return
-      variables = watchEnvFiles({ cwd, entry }, () => {
+      variables = watchEnvFiles(project, () => {
         restarts = restarts.then(startAgain).catch((error) => {
           if (!isStopped) terminal.fail(error)
         })

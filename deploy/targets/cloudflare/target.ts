@@ -189,9 +189,12 @@ function routeUrl(target: string): string | undefined {
 function logs(project: Project, extra: readonly string[]): Logs {
   filesForWrangler(project)
   const config = findWranglerConfig(project.cwd)
-  const worker = config === undefined ? [project.name] : ['--config', config]
+  const { stage } = project
+  const place = stage === undefined ? undefined : cloudflarePlace(project, { stage, extra })
+  const worker =
+    config === undefined ? [place?.name ?? project.name] : ['--config', config, ...(place?.options ?? [])]
   const step = { title: 'show the log', args: ['tail', ...worker, ...extra], cwd: project.cwd }
-  return { tool: TOOL, step }
+  return { tool: TOOL, step: { ...step, ...(place?.env && { env: place.env }) } }
 }
 
 /** Options that make wrangler upload the build unchanged. */

@@ -5,6 +5,7 @@ import { readEnvFiles } from '../../project/env-files.ts'
 import { resolveBin } from '../../project/project-tool.ts'
 import { localVariables } from '../../run/local-variables.ts'
 import { CliError } from '../../terminal/cli-error.ts'
+import { cloudflarePlace } from './place.ts'
 
 export const OLDEST_NODE = 22
 
@@ -20,11 +21,14 @@ export const OFFLINE = {
  * Options that make `wrangler dev` serve only this machine, offline, with the variables of every target. Throws `CliError` for a file that
  * wrangler must not read.
  */
-export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): string[] {
+export function devArgs(port: number, project: Project): string[] {
   // By default wrangler reads .dev.vars or the .env files. If several files are passed, the last one with a variable wins.
   const files = filesForWrangler(project)
+  const { stage } = project
   return [
     ...files.toReversed().flatMap((file) => ['--env-file', resolve(project.cwd, file)]),
+    // The bindings of the stage's environment.
+    ...(stage === undefined ? [] : cloudflarePlace(project, { stage }).options),
     '--local',
     ...['--ip', '127.0.0.1', '--port', String(port)],
     // Any free port, so that concurrent runs do not collide.
@@ -37,7 +41,7 @@ export function devArgs(port: number, project: Pick<Project, 'cwd' | 'entry'>): 
 }
 
 /** The files with variables, which every command of wrangler reads. Throws `CliError` for a file that it must not read. */
-export function filesForWrangler(project: Pick<Project, 'cwd' | 'entry'>): readonly string[] {
+export function filesForWrangler(project: Pick<Project, 'cwd' | 'entry' | 'stage'>): readonly string[] {
   const { files, objections } = readEnvFiles(project)
   const [objection] = objections
   if (objection === undefined) return files

@@ -121,7 +121,7 @@ function endpointIn(told: string, isPreview: boolean): string | undefined {
 
 function logs(project: Project, extra: readonly string[]): Logs {
   const others = withoutOptions(extra, ['--org', '--app'])
-  const { options: app } = place(project, { extra })
+  const { options: app } = place(project, { stage: project.stage, extra })
   const step = { title: 'show the log', args: ['deploy', 'logs', ...app, ...others], cwd: project.cwd }
   return { tool: TOOL, step }
 }

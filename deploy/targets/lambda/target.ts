@@ -274,14 +274,14 @@ function outputsOf(stack: string, query: string, common: readonly string[], cwd:
 }
 
 function logs(project: Project, extra: readonly string[]): Logs {
-  const { cwd } = project
-  const { name: stack } = lambdaPlace(project, { extra })
+  const { cwd, stage } = project
+  const { name: stack } = lambdaPlace(project, { stage, extra })
   const others = withoutOptions(extra, STACK_OPTIONS)
   const common = pickOptions(others, AWS_OPTIONS)
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
     lookup: outputsOf(stack, `[?OutputKey=='LogGroupName'].OutputValue`, common, cwd),
-    nothing: `the stack ${stack} has no log group: deploy the server with this version of Mayfly, or name its stack with -- --stack-name <name>`,
+    nothing: `the stack ${stack} has no log group: deploy ${stage ?? 'the server'} with this version of Mayfly, ${stage === undefined ? 'or name its stack with -- --stack-name <name>' : `as in mayfly deploy --stage ${stage}`}`,
     step: { title: 'show the log', args: ['logs', 'tail', FOUND, '--follow', ...others], cwd },
   }
 }

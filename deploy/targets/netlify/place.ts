@@ -121,6 +121,12 @@ function linkedSite(cwd: string, start: string = cwd): string | undefined {
   }
 }
 
+/** The id, in what Netlify's API tells of a site. */
+export function siteIdIn(output: string): string | undefined {
+  const { id } = readObject(output)
+  return typeof id === 'string' && SITE_ID.test(id) ? id : undefined
+}
+
 /** What else the site is called: its id and its own domains do not look like its name. */
 function namesIn({ output }: LookedUp): string[] {
   const { id, name, custom_domain, domain_aliases } = readObject(output)

@@ -6,16 +6,17 @@ import { fileURLToPath } from 'node:url'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
-import type {
-  Artefact,
-  Deployment,
-  DeploymentOptions,
-  DeployStep,
-  Finding,
-  Launch,
-  Logs,
-  Project,
-  Target,
+import {
+  type Artefact,
+  type Deployment,
+  type DeploymentOptions,
+  type DeployStep,
+  type Finding,
+  FOUND,
+  type Launch,
+  type Logs,
+  type Project,
+  type Target,
 } from '../../contract/target.ts'
 import { cronCall, cronOf } from '../../project/cron.ts'
 import { withStage } from '../../project/stages.ts'
@@ -24,7 +25,7 @@ import { DENO_OFFLINE, DENO_RUN, denoProgram } from '../deno/program.ts'
 import { findTool, toolFinding } from '../deploy-tool.ts'
 import { pickOptions } from '../tool-options.ts'
 import { EDGE_HOST } from './edge-host.ts'
-import { apiSite, COMMON_OPTIONS, netlifyPlace } from './place.ts'
+import { apiSite, COMMON_OPTIONS, netlifyPlace, siteIdIn } from './place.ts'
 import { netlifyRemoval, netlifyRollback } from './release.ts'
 import { netlifySecrets, siteStep } from './secrets.ts'
 
@@ -248,10 +249,21 @@ function endpointIn(told: string, isPreview: boolean): string | undefined {
   return name !== undefined && url !== undefined ? new URL('/mcp', url).href : undefined
 }
 
-function logs({ cwd }: Project, extra: readonly string[]): Logs {
+function logs(project: Project, extra: readonly string[]): Logs {
+  const { cwd, stage } = project
   const tool = { ...TOOL, whoami: [...TOOL.whoami, ...pickOptions(extra, COMMON_OPTIONS)] }
   const args = ['logs', '--follow', '--source', 'functions', 'edge-functions', ...extra]
-  return { tool, step: { title: 'show the log', args, cwd } }
+  const step = { title: 'show the log', args, cwd }
+  if (stage === undefined) return { tool, step }
+  // The command has no option for the site, and takes its id from this variable, but not its name.
+  const { name, lookUp } = netlifyPlace(project, { stage, extra: pickOptions(extra, COMMON_OPTIONS) })
+  return {
+    tool,
+    lookup: lookUp!.step,
+    read: (told) => (lookUp!.read({ code: 0, output: told }) === 'exists' ? siteIdIn(told) : undefined),
+    nothing: `Netlify tells no site ${name}: deploy it first with mayfly deploy --stage ${stage}`,
+    step: { ...step, env: { NETLIFY_SITE_ID: FOUND } },
+  }
 }
 
 async function examine({ cwd }: Project): Promise<Finding[]> {

@@ -228,7 +228,8 @@ function endpointOf({ name }: Project, ref = ''): string | undefined {
 /** Shows the last hour: in a viewer on a terminal, otherwise once. It does not follow the log. */
 function logs(project: Project, extra: readonly string[]): Logs {
   const common = pickOptions(extra, GLOBAL_OPTIONS)
-  const ref = refOf(project, extra)
+  const { stage } = project
+  const ref = stage === undefined ? refOf(project, extra) : supabasePlace(project, { stage, extra }).account
   const isNamed = pickOptions(extra, PROJECT_OPTIONS).length > 0
   const which = isNamed ? [] : [ref === undefined ? '--remote' : `--remote=${ref}`]
   return {

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { FACTS, shownValue } from '../../contract/facts.ts'
 import type { Deployment, DeploymentOptions, Logs, Project } from '../../contract/target.ts'
 import { readEnvFiles } from '../../project/env-files.ts'
-import { STAGE_VARIABLE } from '../../project/stages.ts'
+import { PREVIEW_STAGE, STAGE_VARIABLE } from '../../project/stages.ts'
 import { pickOptions } from '../tool-options.ts'
-import { GLOBAL_OPTIONS, LINK_FILE, vercelPlace } from './place.ts'
+import { GLOBAL_OPTIONS, LINK_FILE, scopedOptions, vercelPlace } from './place.ts'
 
 const { vercel: facts } = FACTS
 
@@ -33,6 +33,7 @@ export function deployment(
   // `env add` knows no other way to name the project.
   const link = place.namedBy === undefined || stage !== undefined ? place.link?.(outDir) : undefined
   const env = place.env ?? {}
+  const told = stage ?? (isPreview ? PREVIEW_STAGE : undefined)
   return {
     tool: { ...TOOL, whoami: [...TOOL.whoami, ...common] },
     notes: durationNotes(maxDurationOf(project)),
@@ -58,7 +59,7 @@ export function deployment(
         title: 'upload the function',
         args: [
           ...['deploy', '--prebuilt', ...(isPreview ? [] : ['--prod']), '--yes'],
-          ...(stage === undefined ? [] : ['--env', `${STAGE_VARIABLE}=${stage}`]),
+          ...(told === undefined ? [] : ['--env', `${STAGE_VARIABLE}=${told}`]),
           ...extra,
         ],
         cwd: outDir,
@@ -83,9 +84,15 @@ function endpointIn(told: string): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL('/mcp', url).href : undefined
 }
 
-export function logs({ cwd }: Project, extra: readonly string[]): Logs {
+/** https://vercel.com/docs/cli/logs */
+export function logs(project: Project, extra: readonly string[]): Logs {
+  const { cwd, stage } = project
   const tool = { ...TOOL, whoami: [...TOOL.whoami, ...pickOptions(extra, GLOBAL_OPTIONS)] }
-  return { tool, step: { title: 'show the log', args: ['logs', '--follow', ...extra], cwd } }
+  const step = { title: 'show the log', args: ['logs', '--follow', ...extra], cwd }
+  if (stage === undefined) return { tool, step }
+  const { name, account, env = {} } = vercelPlace(project, { stage, extra })
+  const scope = scopedOptions(extra, account).slice(pickOptions(extra, GLOBAL_OPTIONS).length)
+  return { tool, step: { ...step, args: [...step.args, '--project', name, ...scope], env } }
 }
 
 /** In seconds, from the environment or the project's variable files. Undefined: the platform's default. */

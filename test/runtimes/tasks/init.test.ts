@@ -119,7 +119,7 @@ describe('with its own database', () => {
       'tasks',
     ])
     appendFileSync(join(project, '.env'), `DATABASE_URL=${database.url}\n`)
-    run(process.execPath, ['--env-file=.env', 'migrate.mjs'], project)
+    run(process.execPath, [join(packed.installed, 'dist/deploy/cli.js'), 'migrate'], project)
     const dev = await serveDev('src/server.ts', target, project, { DATABASE_URL: database.url })
     const sql = postgres(database.url, { onnotice: () => {} })
     try {
