@@ -34,11 +34,11 @@ export interface Endpoint {
 
 /**
  * Whether a router may take a path for `endpoint`, or for one that begins with its text: a mount of Connect also matches `/mcp.json`, one of h3
- * `/mcpx`. Routers differ in case, escapes, slashes, dot segments and parameters after `;`: otherwise another spelling would reach the
+ * `/mcpx`. Routers differ in case, Unicode forms, escapes, slashes, dot segments and parameters after `;`: otherwise another spelling would reach the
  * endpoint of the app without the guard.
  */
 export function createReach(endpoint: string): Reach {
-  const wanted = endpoint.toLowerCase()
+  const wanted = endpoint.normalize(COMPATIBLE).toLowerCase()
   const depth = wanted.split('/').length - 1
   return (path) => {
     const text = decoded(path)
@@ -65,12 +65,15 @@ const MAX_ESCAPED = 3
 /** What `new URL` drops, wherever it is: `/m<tab>cp` is the path `/mcp` for a handler that decodes before it parses. */
 const DROPPED = /[\t\n\r]/g
 
+/** Letters that are others in this form, such as those of full width, are `/mcp` for a handler that normalizes paths. */
+const COMPATIBLE = 'NFKC'
+
 /** Without escapes, also escaped ones. Undefined if they are not valid, or escaped more often. */
 function decoded(path: string): string | undefined {
   let text = path
   try {
     for (let times = 0; times <= MAX_ESCAPED; times++) {
-      const next = decodeURIComponent(text).replace(DROPPED, '')
+      const next = decodeURIComponent(text).normalize(COMPATIBLE).replace(DROPPED, '')
       if (next === text) return text
       text = next
     }

@@ -81,6 +81,9 @@ describe('a ping of a stranger', () => {
     '/%0Dm%0acp',
     '/%09/mcp',
     '/%256%09dcp',
+    '/%ef%bd%8dcp',
+    '/%ef%bc%8fmcp',
+    '/%ef%bc%856dcp',
   ])('for %s, a spelling of the endpoint, reaches the one path', async (path) => {
     const { post, seen } = createShop({ auth, mcpPath: '/mcp' })
 
@@ -102,6 +105,23 @@ describe('a ping of a stranger', () => {
 
     expect((await post(path, {})).status).toBe(404)
     expect((await post(path, {}, { authorization: 'Bearer ann' })).status).toBe(404)
+    expect(seen).toEqual([])
+  })
+
+  it('with any letter that Unicode takes for one of the endpoint, reaches no handler that normalizes paths', async () => {
+    const { post, seen } = createShop({ auth, mcpPath: '/mcp' })
+    const call = { method: 'tools/call', params: { name: 'refund' } }
+    const statuses: number[] = []
+    for (let code = 128; code < 0x20000; code++) {
+      const letter = String.fromCodePoint(code)
+      const place = '/mcp'.indexOf(letter.normalize('NFKC').toLowerCase())
+      if (place < 0) continue
+      // A path begins with a plain slash.
+      const path = `${'/mcp'.slice(0, place || 1)}${encodeURIComponent(letter)}${'/mcp'.slice(place + 1)}`
+      statuses.push((await post(path, call)).status)
+    }
+    expect(statuses.length).toBeGreaterThan(50)
+    expect(new Set(statuses)).toEqual(new Set([401]))
     expect(seen).toEqual([])
   })
 
