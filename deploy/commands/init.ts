@@ -160,7 +160,9 @@ function check(dir: string, names: readonly string[], given: string | undefined)
       `"${printable(name)}" cannot be a name on every platform: pass --name with 2 to 40 lower case letters, digits and dashes, a letter first`,
     )
   }
-  return { dir, name, targets: [...new Set(names)].map((target) => [target, findTarget(target)]) }
+  const chosen = [...new Set(names)].map((target) => [target, findTarget(target)] as const)
+  for (const [, { refuseName }] of chosen) refuseName?.(name, 'pass another --name')
+  return { dir, name, targets: chosen }
 }
 
 function suggestedName(dir: string): string {

@@ -82,6 +82,8 @@ export interface Target {
   examine(project: Project): Promise<Finding[]>
   /** How a new project stores and runs tasks. Undefined if the platform cannot. */
   readonly tasks?: TaskPlatform
+  /** `mayfly init`: throws `UsageError` for a name that a deployment refuses. `remedy` is what to do about it. Default: all are taken. */
+  refuseName?(name: string, remedy: string): void
   /** `mayfly init`: the platform's files for a new project, by path from its root. */
   files(project: { readonly name: string; readonly hasTasks?: boolean }): ProjectFiles
 }

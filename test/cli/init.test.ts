@@ -116,6 +116,14 @@ describe('mayfly init', () => {
     [['shop', '--target', 'mainframe'], 'there is no target "mainframe"'],
     [['shop', '--target', 'node', '--name', 'My Shop'], '"My Shop" cannot be a name on every platform'],
     [['1', '--target', 'node'], 'cannot be a name on every platform'],
+    [
+      ['a', '--target', 'node', '--target', 'lambda', '--name', 'shop-secrets'],
+      'the stack shop-secrets has the name of what belongs to the server shop (its secrets, or its role for GitHub): pass another --name',
+    ],
+    [
+      ['shop-github', '--target', 'lambda'],
+      'the stack shop-github has the name of what belongs to the server shop',
+    ],
     [['a', 'b', '--target', 'node'], 'one folder at a time'],
   ] as const)('%j → one line, exit code 2, nothing written', async ([args, line]) => {
     await using project = new Project()

@@ -21,15 +21,11 @@ export function lambdaPlace(project: Project, { stage, extra = [] }: PlaceOption
   const given = optionValue(extra, STACK_OPTIONS)
   const declared = stage === undefined ? undefined : declaredPlace(project, stage, 'lambda')
   const name = stage === undefined ? (given ?? project.name) : (declared ?? `${project.name}-${stage}`)
-  if (name.length > MAX_STACK_NAME)
-    throw new UsageError(
-      `the stack's name, ${name}, has ${name.length} characters: AWS allows ${MAX_STACK_NAME}, since names of functions begin with it; ${stage === undefined ? 'pass -- --stack-name <name>' : `write ${declaration(stage, 'lambda', '<name>')}`}`,
-    )
+  const remedy =
+    stage === undefined ? 'pass -- --stack-name <name>' : `write ${declaration(stage, 'lambda', '<name>')}`
+  refuseLongName(name, remedy)
   refuseShared([name], { project, target: 'lambda', stage, production: [project.name] })
-  if (BESIDE.test(name))
-    throw new UsageError(
-      `the stack ${name} has the name of what belongs to the server ${name.replace(BESIDE, '')} (its secrets, or its role for GitHub): ${stage === undefined ? 'pass -- --stack-name <name>' : `write ${declaration(stage, 'lambda', '<name>')}`}`,
-    )
+  refuseBeside(name, remedy)
   const common = pickOptions(extra, AWS_OPTIONS)
   const { AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE } = process.env
   const region = optionValue(extra, ['--region']) ?? (AWS_REGION || AWS_DEFAULT_REGION || undefined)
@@ -61,6 +57,26 @@ export function lambdaPlace(project: Project, { stage, extra = [] }: PlaceOption
       read: readStatus,
     },
   }
+}
+
+/** Throws `UsageError` for a name that no stack of a server can have. */
+export function refuseStackName(name: string, remedy: string): void {
+  refuseLongName(name, remedy)
+  refuseBeside(name, remedy)
+}
+
+function refuseLongName(name: string, remedy: string): void {
+  if (name.length <= MAX_STACK_NAME) return
+  throw new UsageError(
+    `the stack's name, ${name}, has ${name.length} characters: AWS allows ${MAX_STACK_NAME}, since names of functions begin with it; ${remedy}`,
+  )
+}
+
+function refuseBeside(name: string, remedy: string): void {
+  if (!BESIDE.test(name)) return
+  throw new UsageError(
+    `the stack ${name} has the name of what belongs to the server ${name.replace(BESIDE, '')} (its secrets, or its role for GitHub): ${remedy}`,
+  )
 }
 
 function readStatus({ code, output }: LookedUp): 'new' | 'exists' | undefined {

@@ -25,7 +25,7 @@ import { artefactDev } from '../artefact-dev.ts'
 import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
 import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
-import { AWS_OPTIONS, lambdaPlace, STACK_OPTIONS } from './place.ts'
+import { AWS_OPTIONS, lambdaPlace, refuseStackName, STACK_OPTIONS } from './place.ts'
 import { lambdaRemoval } from './release.ts'
 import { lambdaSecrets, storable, storeGuard } from './secrets.ts'
 
@@ -52,6 +52,7 @@ export const lambda: Target = {
   start: artefactDev(artefact),
   ...artefact,
   place: lambdaPlace,
+  refuseName: refuseStackName,
   secretStore: (project, options) => ({ tool: TOOL, ...lambdaSecrets(project, options) }),
   removal: (project, options) => ({ tool: TOOL, ...lambdaRemoval(project, options) }),
   deployment,
