@@ -453,6 +453,19 @@ it('cloudflare: a preview says that it has what production has, and that a stage
   expect(notesOf({ stage: 'staging' })).toBeUndefined()
 })
 
+it('vercel: a preview has a stage of its own, and production none', async () => {
+  await using project = new Project()
+  const lastOf = (options: object): string => {
+    const { steps } = findTarget('vercel').deployment(project.folder, of(project), {
+      ...{ secrets: new Map(), extra: [] },
+      ...options,
+    })
+    return steps.at(-1)!.args.join(' ')
+  }
+  expect(lastOf({ isPreview: true })).toBe('deploy --prebuilt --yes --env MAYFLY_STAGE=preview')
+  expect(lastOf({})).toBe('deploy --prebuilt --prod --yes')
+})
+
 describe('lambda: the name of what belongs to another server is not one of a server', () => {
   const MESSAGE = /the stack \S+ has the name of what belongs to the server \S+ \(its secrets/
   it.each(['secrets', 'github'])('-%s', async (end) => {
