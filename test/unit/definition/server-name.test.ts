@@ -103,7 +103,7 @@ describe('stageOf', () => {
       'production',
       'github',
     ])
-      expect([value, takes(() => parseStage(value))]).toEqual([
+      expect([value, takes(() => parseStage(String(value)))]).toEqual([
         value,
         takes(() => stageOf({ MAYFLY_STAGE: value })),
       ])
