@@ -115,6 +115,43 @@ console.error(\`loaded with \${process.env.WHERE} at \${process.env.MAYFLY_STAGE
     },
   )
 
+  test.concurrent.each(['dev', 'preview'])(
+    'cloudflare, %s: wrangler runs the environment of the stage with its variables and MAYFLY_STAGE',
+    async (command) => {
+      await using project = arrange(
+        ['.env', '.dev.vars', '.env.staging'],
+        `export default {
+  fetch: (request: Request, { WHERE, MAYFLY_STAGE, PLACE }: { [name: string]: string }) =>
+    Response.json({ jsonrpc: '2.0', id: 1, result: { told: [WHERE, MAYFLY_STAGE, PLACE] } }),
+}
+`,
+      )
+      mkdirSync(join(project.folder, 'node_modules'))
+      symlinkSync(join(ROOT, 'node_modules/wrangler'), join(project.folder, 'node_modules/wrangler'))
+      project.write(
+        'wrangler.toml',
+        `name = "shop"
+main = "server.ts"
+compatibility_date = "2026-01-01"
+[vars]
+PLACE = "production"
+[env.staging.vars]
+PLACE = "staging"
+`,
+      )
+      const toldBy = async (...option: string[]): Promise<unknown> => {
+        const args = [command, '--target', 'cloudflare', '--port', '0', ...option]
+        await using mayfly = new MayflyProcess(args, project.folder, undefined, NO_STAGE)
+        await mayfly.ready()
+        const [, url = ''] = /^ready (\S+)/.exec(mayfly.stdout) ?? []
+        const response = await fetch(url, { method: 'POST', body: '{}' })
+        return ((await response.json()) as { result: { told: unknown } }).result.told
+      }
+      expect(await toldBy('--stage', 'staging')).toEqual(['.env.staging', 'staging', 'staging'])
+      expect(await toldBy()).toEqual(['.dev.vars', null, 'production'])
+    },
+  )
+
   test('a deployment takes the value of .env.production, and says that .env has another', async () => {
     await using project = arrange(['.env', '.env.local', '.env.production'], 'export default { fetch() {} }')
     const tool = { tools: { 'node_modules/vercel/cli.cjs': 'vercel' }, token: 'VERCEL_TOKEN', env: NO_STAGE }
@@ -166,6 +203,18 @@ export default new MCPServer({ id: 'test', name: 'a', version: '1', log: false, 
     expect((await run(project, ['keys', 'revoke', 'ci', '--stage', 'staging'])).stdout).toBe('revoked\n')
     expect(readFileSync(join(project.folder, '.env'), 'utf8')).toBe(before)
     expect((await run(project, ['keys', 'list'])).stdout).toMatch(/ ci /)
+  })
+
+  test('keys --kv: the namespace of the environment', async () => {
+    await using project = arrange([])
+    project.write('wrangler.toml', 'name = "shop"\n[env.staging]\n')
+    const args = ['keys', 'list', '--kv', 'KEYS', '--server', 'test', '--stage', 'staging']
+    const tool = { ...TOOLS.cloudflare!, env: NO_STAGE }
+    const { code, stderr, calls } = await runWithStandIns(project, args, tool, [['kv key list', '[]']])
+    expect(code, stderr).toBe(0)
+    expect(calls.map((call) => call.args.join(' '))).toEqual([
+      'kv key list --prefix mayfly: --binding KEYS --remote --env staging',
+    ])
   })
 
   test('doctor: what is missing at the stage, where to write it, and the next command', async () => {

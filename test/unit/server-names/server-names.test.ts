@@ -107,7 +107,10 @@ describe('postgresTaskSchema', () => {
 })
 
 describe('MAYFLY_STAGE', () => {
-  it('that is invalid → 500 and an error that says so, not another name', async () => {
+  it.each([
+    ['../prod', 'MAYFLY_STAGE must be a name'],
+    ['production', 'MAYFLY_STAGE names production, which is no stage: without MAYFLY_STAGE'],
+  ])('%s → 500 and an error that says so, not another name', async (stage, words) => {
     const errors: unknown[] = []
     const server = new MCPServer({
       id: 'a',
@@ -116,9 +119,9 @@ describe('MAYFLY_STAGE', () => {
       log: false,
       onError: (error) => errors.push(error),
     })
-    const response = await server.fetch(new Request('https://a.example/mcp'), { MAYFLY_STAGE: '../prod' })
+    const response = await server.fetch(new Request('https://a.example/mcp'), { MAYFLY_STAGE: stage })
     expect(response.status).toBe(500)
-    expect(String(errors[0])).toContain('MAYFLY_STAGE must be a name')
+    expect(String(errors[0])).toContain(words)
   })
 
   it('that comes after the names were made without it → TypeError', () => {
