@@ -55,7 +55,7 @@ function variablesOfProcess(): unknown {
 export function requireStage(value: unknown, source: string): asserts value is string {
   if (typeof value === 'string' && PRODUCTION.test(value))
     throw new TypeError(
-      `${source} names production, which is no stage: without ${source}, production is meant.`,
+      `${source} names production, which is not a stage: without ${source}, production is meant.`,
     )
   if (
     typeof value !== 'string' ||

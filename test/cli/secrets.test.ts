@@ -305,7 +305,7 @@ it.each([
   [['remove', '--all'], /Unknown option '--all'/],
   [
     ['set', 'API_TOKEN', '--stage', 'production'],
-    /--stage names production, which is no stage: without --stage, production is meant/,
+    /--stage names production, which is not a stage: without --stage, production is meant/,
   ],
 ])('%j is refused with exit code 2 before anything runs', async (args, message) => {
   await using project = new Project()

@@ -72,7 +72,7 @@ describe('the name', { timeout: 120_000 }, () => {
         code: 2,
         stdout: '',
         stderr:
-          'mayfly: MAYFLY_STAGE names production, which is no stage: without MAYFLY_STAGE, production is meant\n',
+          'mayfly: MAYFLY_STAGE names production, which is not a stage: without MAYFLY_STAGE, production is meant\n',
       })
     },
   )

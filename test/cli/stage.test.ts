@@ -131,7 +131,7 @@ describe.each(platforms)('%s', (name) => {
     ],
     [
       { stages: { production: {} } },
-      /in package.json: the stage "production" names production, which is no stage/,
+      /in package.json: the stage "production" names production, which is not a stage/,
     ],
   ])('%j is refused for every stage, with what is known', async (mayfly, expected) => {
     await using project = new Project()

@@ -26,6 +26,7 @@ const NEEDS_A_PROJECT = [
   'ingest',
   'keys',
   'logs',
+  'migrate',
   'preview',
   'registry',
   'rollback',

@@ -76,10 +76,10 @@ describe('stageOf', () => {
   })
 
   it.each(['production', 'prod', 'Production', 'PROD'])(
-    'MAYFLY_STAGE %j is no stage → TypeError',
+    'MAYFLY_STAGE %j is not a stage → TypeError',
     (value) => {
       expect(() => stageOf({ MAYFLY_STAGE: value })).toThrow(
-        'MAYFLY_STAGE names production, which is no stage: without MAYFLY_STAGE, production is meant.',
+        'MAYFLY_STAGE names production, which is not a stage: without MAYFLY_STAGE, production is meant.',
       )
     },
   )

@@ -109,7 +109,7 @@ describe('postgresTaskSchema', () => {
 describe('MAYFLY_STAGE', () => {
   it.each([
     ['../prod', 'MAYFLY_STAGE must be a name'],
-    ['production', 'MAYFLY_STAGE names production, which is no stage: without MAYFLY_STAGE'],
+    ['production', 'MAYFLY_STAGE names production, which is not a stage: without MAYFLY_STAGE'],
   ])('%s → 500 and an error that says so, not another name', async (stage, words) => {
     const errors: unknown[] = []
     const server = new MCPServer({
