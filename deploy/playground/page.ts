@@ -42,18 +42,24 @@ const PAGES = ['main', 'tasks']
 const MODULES = [
   'argument-form',
   'bar',
+  'call-actions',
+  'call-text',
   'catalogue',
   'client',
   'completion',
   'connection',
+  'copy-button',
   'dom',
   'exchange',
   'form',
+  'history',
   'json',
+  'json-view',
   'kept',
   'keys',
   'local',
   'main',
+  'measures',
   'oauth',
   'panels',
   'param-headers',
@@ -62,7 +68,9 @@ const MODULES = [
   'reloads',
   'result',
   'run',
+  'running',
   'schema',
+  'sign-in-steps',
   'task-details',
   'task-endpoint',
   'task-list',
@@ -74,6 +82,7 @@ const MODULES = [
   'updates',
   'uri-template',
   'wire',
+  'wire-file',
 ]
 
 /** Modules of `src` that they share, by name; they import nothing. */
@@ -113,6 +122,7 @@ export function playgroundHeaders(origin: string): Readonly<Record<string, strin
     `style-src ${origin}${PREFIX}`,
     `connect-src ${origin}`,
     'img-src data:',
+    'media-src data:',
     `base-uri 'none'`,
     `form-action 'none'`,
     `frame-ancestors 'none'`,
@@ -173,6 +183,7 @@ ${MARK}<h1 id=server>Mayfly playground</h1>
 <div><label for=client-id>Client ID, where clients cannot register</label><input id=client-id autocomplete=off spellcheck=false></div>
 <div class=buttons><button type=submit>Use the token</button><button type=button id=sign-in>Sign in with OAuth</button></div>
 <p id=sign-in-problem class=bad role=alert></p>
+<ol id=sign-in-steps aria-label="Steps of the sign-in"></ol>
 </div></details>
 <details class=menu name=menu id=add-to-client><summary>Add to client</summary><div class=panel id=snippets></div></details>
 <details class=menu name=menu id=about><summary>About</summary><div class=panel id=description></div></details>

@@ -52,6 +52,32 @@ mark,.tag{font-size:.6875rem;line-height:1.125rem;border-radius:.6rem;padding:0 
 .failed>h3,.trouble>h2{color:var(--bad);margin-top:0}
 .trouble ul{list-style:disc;padding-inline-start:1.25rem;margin:.5rem 0}
 .result img{max-width:100%;height:auto;border:var(--line)}
+.result .line{margin-bottom:.35rem}
+.result h3{margin:0}
+.failed h3{color:var(--bad)}
+.result audio{display:block;max-width:100%}
+.linked:not(:empty){border-inline-start:3px solid var(--rule);padding-inline-start:.75rem;margin:.5rem 0}
+.log{font:.75rem/1.7 var(--mono);max-height:24rem;overflow:auto}
+.log .soft{font-size:.75rem;margin-inline-end:.35rem}
+pre .k{color:var(--blue)}
+pre .n{color:var(--warn)}
+pre .s{color:var(--key)}
+#views{position:relative}
+#views:has(.menu[open]),#run-bar:has(.menu[open]){z-index:2}
+#work .menu{position:relative}
+#work .menu>.panel{left:auto;right:0}
+#saved>.menu>summary{border-color:transparent;color:var(--soft)}
+#run-actions .menu>.panel{top:auto;bottom:calc(100% + .4rem);width:max-content}
+.history li button:first-child{width:100%;text-align:start;padding-block:.35rem}
+.history small{color:var(--soft)}
+.history ol{display:grid;gap:.25rem}
+.history .row{margin:0}
+.took{block-size:3px;border-radius:2px;background:var(--key)}
+.bad>.took{background:var(--bad)}
+#exchanges summary{display:flex;flex-wrap:wrap;align-items:center;gap:.15rem .5rem}
+#exchanges .facts{margin-inline-start:auto;font-family:var(--mono);font-size:.75rem}
+#exchanges .line h3{margin-block:.25rem}
+#sign-in-steps:not(:empty){border-top:var(--line);padding-top:.5rem}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.15rem .75rem;margin:.5rem 0}
 dt{color:var(--soft);font-size:.8125rem}
 dd{margin:0}
@@ -102,7 +128,7 @@ body:not(.playground)>main{display:grid;gap:1rem;padding:1rem;grid-template-colu
 #rail .heard{color:var(--key)}
 #listening>div{display:grid;gap:.25rem;padding:.75rem .5rem 0;justify-items:start}
 [aria-pressed=true]{background:var(--tint);color:var(--key)}
-progress{width:100%;height:.4rem;accent-color:var(--key)}
+progress{display:block;width:100%;height:.4rem;accent-color:var(--key)}
 .steps li{display:flex;flex-wrap:wrap;gap:0 .6rem}
 .steps .now{font-weight:600}
 label small,legend small{font-weight:400}

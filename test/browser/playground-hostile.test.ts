@@ -62,8 +62,12 @@ test('names, schemas, icons, results and headers run no script, and no schema ha
     await page.locator('#work button[type=submit]').click()
     await page
       .locator('.result h3')
-      .getByText(/^(Result|No result)$/)
+      .getByText(/^(Result|The call failed)$/)
+      .first()
       .waitFor()
+    // A link of the server, whatever it is, is only sent to the server.
+    for (const read of await page.locator('.result').getByRole('button', { name: 'Read ' }).all())
+      await read.click()
     for (const summary of await page.locator('.result summary').all()) await summary.click()
     await expectUnharmed(page)
   }
@@ -106,9 +110,17 @@ test('events without an end are cut off, and the page still works', { timeout: T
   await page.getByRole('navigation').getByRole('button', { name: 'floods', exact: true }).click()
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.locator('.result').getByText('exceeds the limits of this page').waitFor()
+  await page.locator('.result').getByText('What it reported, the last 200 of').click()
+  expect(await page.locator('.result .log li').count()).toBe(200)
   await page.getByRole('navigation').getByRole('button', { name: 'slow', exact: true }).click()
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   await page.locator('.result h3').getByText('Result').waitFor()
+  // What was called is in a menu, with its arguments.
+  await page.locator('#saved summary').click()
+  await page
+    .locator('#saved')
+    .getByRole('button', { name: /^Call again: floods/ })
+    .waitFor()
   await expectUnharmed(page)
 })
 

@@ -52,6 +52,24 @@ test('401 → sign in → the tool knows the user, and the token is in no addres
     JSON.stringify([sessionStorage, localStorage, document.cookie, location.href]),
   )
   expect(stored).toBe(JSON.stringify([{}, {}, '', `${origin}/#tool=who`]))
+  // Each step of the sign-in, without what is secret in it.
+  await page.locator('#token-summary').click()
+  const steps = page.getByRole('list', { name: 'Steps of the sign-in' }).getByRole('listitem')
+  const names = await steps.locator('summary').allTextContents()
+  expect(names.slice(0, 2)).toEqual(['The server asks for a token 401', 'The metadata of the server 200'])
+  expect(names[2]).toMatch(/^The metadata of the authorization server \d+$/)
+  expect(names.slice(-4)).toEqual([
+    'This page registers as a client 201',
+    'The browser opens the sign-in page ',
+    'The browser comes back ',
+    'The code is exchanged for a token 200',
+  ])
+  for (const summary of await steps.locator('summary').all()) await summary.click()
+  const stepTexts = (await steps.allTextContents()).join('\n')
+  expect(stepTexts).toContain('www-authenticate: Bearer')
+  expect(stepTexts).toContain('code_verifier=•••')
+  expect(stepTexts).toContain('"access_token": "•••"')
+  await page.keyboard.press('Escape')
   // The log shows that there is a token, and not which.
   for (const summary of await page.locator('#exchanges summary').all()) await summary.click()
   const wire = await page.locator('#exchanges').textContent()
@@ -59,6 +77,7 @@ test('401 → sign in → the tool knows the user, and the token is in no addres
   expect(token.length).toBeGreaterThan(20)
   expect(wire).toContain('Bearer •••')
   expect(wire).not.toContain(token)
+  expect(stepTexts).not.toContain(token)
 })
 
 test('a response that this tab has not asked for is not taken', { timeout: TIMEOUT_MS }, async () => {

@@ -68,7 +68,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     await form.getByRole('button', { name: 'Add to notes' }).click()
     await form.getByLabel('notes 1 required').fill('Ring twice')
     await form.getByLabel('extra').fill('{ "vase": true }')
-    await form.getByRole('button', { name: 'Call' }).click()
+    await form.getByRole('button', { name: 'Call', exact: true }).click()
     const structured = result(page).getByLabel('Structured content')
     expect(JSON.parse((await structured.textContent())!)).toEqual({
       customer: 'Ada',
@@ -85,7 +85,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     expect(headers).toContain('POST /mcp')
     expect(headers).toContain('mcp-method: tools/call')
     expect(await exchange.getByLabel('Response headers').textContent()).toMatch(/^200, after \d+ ms/)
-    expect(await exchange.locator('summary').textContent()).toMatch(/200 · (1 event · )?\d+ ms/)
+    expect(await exchange.locator('summary').textContent()).toMatch(/200 · (1 event · )?\d+ B · \d+ ms/)
     expect(complaints).toEqual([])
   })
 
@@ -99,10 +99,10 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     const written = JSON.parse(await input.inputValue()) as object
     expect(written).toMatchObject({ customer: 'Bob', stems: 3, colour: 'white' })
     await input.fill('{')
-    await work(page).getByRole('button', { name: 'Call' }).click()
+    await work(page).getByRole('button', { name: 'Call', exact: true }).click()
     await result(page).getByText('a JSON field is invalid').waitFor()
     await input.fill(JSON.stringify({ ...written, stems: 100, address: { street: 'x' } }))
-    await work(page).getByRole('button', { name: 'Call' }).click()
+    await work(page).getByRole('button', { name: 'Call', exact: true }).click()
     await work(page).getByRole('heading', { name: 'The tool failed' }).waitFor()
     expect(await result(page).textContent()).toContain('stems')
   })
@@ -112,7 +112,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     const { page, complaints } = opened
     await offer(page, 'refund').click()
     await work(page).getByLabel('orderId').fill('7')
-    await work(page).getByRole('button', { name: 'Call' }).click()
+    await work(page).getByRole('button', { name: 'Call', exact: true }).click()
     const question = page.getByRole('form', { name: 'The server asks' })
     await question.getByText('How much of order 7?').waitFor()
     await screenshot(page, `playground-question`, target)
@@ -137,7 +137,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     await page.getByRole('radio', { name: '2025-11-25', exact: true }).check()
     await page.getByRole('status').getByText('Connected').waitFor()
     await work(page).getByLabel('orderId').fill('7')
-    await work(page).getByRole('button', { name: 'Call' }).click()
+    await work(page).getByRole('button', { name: 'Call', exact: true }).click()
     await work(page).getByText('Degraded: elicitation').waitFor()
     await page.getByRole('radio', { name: '2026-07-28', exact: true }).check()
     await page.getByText('Client: all 5').click()
@@ -146,9 +146,8 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     await page.getByText('Client: 3 of 5').waitFor()
     await page.getByRole('status').getByText('Connected').waitFor()
     await work(page).getByLabel('orderId').fill('7')
-    await work(page).getByRole('button', { name: 'Call' }).click()
-    await result(page).getByRole('heading').first().waitFor()
-    expect(await result(page).textContent()).toMatch(/elicitation/i)
+    await work(page).getByRole('button', { name: 'Call', exact: true }).click()
+    await expect.poll(() => result(page).textContent()).toMatch(/elicitation/i)
   })
 
   test('sampling is answered by the user; a decline reaches the tool', async () => {
@@ -251,7 +250,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
       if (isNarrow) await page.getByRole('button', { name: 'Settings' }).click()
       if (isNarrow) await page.getByRole('button', { name: /^Tools/ }).click()
       await offer(page, 'refund').click()
-      await work(page).getByRole('button', { name: 'Call' }).click()
+      await work(page).getByRole('button', { name: 'Call', exact: true }).click()
       await page.getByRole('form', { name: 'The server asks' }).waitFor()
       expect(await violations(page)).toEqual([])
       await page.getByRole('form').getByRole('button', { name: 'Decline' }).click()

@@ -39,8 +39,9 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/tasks': 'changes lease run-task settings waits',
   },
   'within the budgets of the page': {
-    'deploy/playground/browser':
-      'argument-form bar catalogue client completion dom exchange form json panels questions result run task-details task-endpoint task-run task-times trouble',
+    'deploy/playground/browser': `
+      argument-form bar catalogue client completion copy-button dom exchange form json json-view panels questions
+      result run task-details task-endpoint task-run task-times trouble`,
   },
   'measured here': {
     'adapters/_lambda': 'event-to-request',
@@ -48,7 +49,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'adapters/_postgres': 'chunks',
     'deploy/check':
       'addresses authorization decodings document json-schema media-type safe-text tool-schemas',
-    'deploy/playground/browser': 'param-headers schema uri-template',
+    'deploy/playground/browser': 'param-headers schema sign-in-steps uri-template wire-file',
     'src/auth': 'scopes',
     'src/client': 'lists oauth-document printable task',
     'src/definition': `

@@ -6,9 +6,11 @@ import ts from 'typescript'
 import { describe, expect, it, vi } from 'vitest'
 import { createHide } from '../../deploy/check/secrets.ts'
 import { createSplit } from '../../deploy/ingest/split.ts'
-import { pretty } from '../../deploy/playground/browser/json.ts'
+import { toCurl, toTypeScript } from '../../deploy/playground/browser/call-text.ts'
+import { indented, pretty, wholeJson } from '../../deploy/playground/browser/json.ts'
 import { paramHeaders } from '../../deploy/playground/browser/param-headers.ts'
 import { toField } from '../../deploy/playground/browser/schema.ts'
+import { maskedText, requestText } from '../../deploy/playground/browser/sign-in-steps.ts'
 import { expand, variablesOf } from '../../deploy/playground/browser/uri-template.ts'
 import { toScopes } from '../../src/auth/scopes.ts'
 import { bearer } from '../../src/auth.ts'
@@ -125,6 +127,23 @@ const READERS: { readonly [reader: string]: (text: string) => unknown } = {
     pretty([...text.slice(0, 40_000)])
     pretty({ [text]: text })
     pretty(JSON.parse('['.repeat(text.length / 2) + ']'.repeat(text.length / 2)))
+  },
+  'JSON as it was sent': (text) => {
+    indented(`[${text}`)
+    indented(JSON.stringify([text]))
+    indented('['.repeat(text.length / 2) + ']'.repeat(text.length / 2))
+    wholeJson({ [text]: text })
+  },
+  'a copied call': (text) => {
+    const body = { method: 'tools/call', params: { name: text, arguments: { [text]: text } } }
+    const draft = { url: `https://a.example/?${text}`, headers: { 'mcp-name': text }, body }
+    toCurl(draft)
+    toTypeScript(draft)
+  },
+  'a step of a sign-in': (text) => {
+    maskedText(text)
+    maskedText(JSON.stringify({ [text]: [text] }))
+    requestText('POST', `https://a.example/?${text}`, `a=${text}`)
   },
   'a JSON string': (text) => parseJson(JSON.stringify(text), LIMITS),
   'JSON that is none': (text) => {

@@ -38,6 +38,14 @@ export interface Hooks {
   readonly answer: (method: string, params: Json, signal: AbortSignal) => Promise<Json>
 }
 
+/** Follows one request. */
+export interface Watch {
+  /** Each message that belongs to it, with its size in bytes. */
+  readonly onMessage: (message: Json, bytes: number) => void
+  /** True for each question that waits for the user, false once it does not. */
+  readonly onAsking: (isOpen: boolean) => void
+}
+
 const META = 'io.modelcontextprotocol/'
 const CLIENT_INFO = { name: 'mayfly-playground', version: '1.0.0' }
 const INTERNAL_ERROR = -32603
@@ -101,16 +109,31 @@ export class Client {
   }
 
   /** `schema`: the schema of the tool's arguments, which says which of them are repeated in headers. */
-  async request(method: string, params: Json, signal: AbortSignal, schema?: unknown): Promise<Json> {
+  async request(
+    method: string,
+    params: Json,
+    signal: AbortSignal,
+    schema?: unknown,
+    watch?: Watch,
+  ): Promise<Json> {
     let round = params
     for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
-      const result = await this.#once(method, round, signal, schema)
+      const result = await this.#once(method, round, signal, schema, watch)
       if (result.resultType !== 'input_required') return result
-      const inputResponses = await this.answerAll(asObject(result.inputRequests), signal)
+      const inputResponses = await this.answerAll(asObject(result.inputRequests), signal, watch)
       const { requestState } = result
       round = { ...params, inputResponses, ...(requestState !== undefined && { requestState }) }
     }
     throw new Error(`the server asked ${MAX_ROUNDS} times: this page stops here`)
+  }
+
+  /** What `request` would send, without questions. */
+  draft(
+    method: string,
+    params: Json,
+    schema?: unknown,
+  ): { readonly body: Json; readonly headers: Readonly<Record<string, string>> } {
+    return this.#dress({ id: 1, method, params }, schema)
   }
 
   /**
@@ -131,22 +154,38 @@ export class Client {
   }
 
   /** Asks the user, and returns the answers by key. */
-  async answerAll(questions: Json, signal: AbortSignal): Promise<Json> {
+  async answerAll(questions: Json, signal: AbortSignal, watch?: Watch): Promise<Json> {
     const asked = Object.entries(questions).slice(0, MAX_QUESTIONS)
     const answers = asked.map(async ([key, question]) => {
       const { method, params } = asObject(question)
-      return [key, await this.#hooks.answer(String(method), asObject(params), signal)] as const
+      return [key, await this.#ask(String(method), asObject(params), signal, watch)] as const
     })
     return Object.fromEntries(await Promise.all(answers))
   }
 
-  async #once(method: string, params: Json, signal: AbortSignal, schema: unknown): Promise<Json> {
+  async #ask(method: string, params: Json, signal: AbortSignal, watch?: Watch): Promise<Json> {
+    watch?.onAsking(true)
+    try {
+      return await this.#hooks.answer(method, params, signal)
+    } finally {
+      watch?.onAsking(false)
+    }
+  }
+
+  async #once(
+    method: string,
+    params: Json,
+    signal: AbortSignal,
+    schema: unknown,
+    watch?: Watch,
+  ): Promise<Json> {
     const id = ++this.#ids
     const found: { message?: Json } = {}
     let questions = 0
-    const onMessage = (message: Json): void => {
+    const onMessage = (message: Json, bytes: number): void => {
+      watch?.onMessage(message, bytes)
       if (typeof message.method === 'string' && message.id !== undefined) {
-        if (++questions <= MAX_QUESTIONS) void this.#answerAside(message, signal)
+        if (++questions <= MAX_QUESTIONS) void this.#answerAside(message, signal, watch)
       } else if (message.id === id || (message.id === null && message.error !== undefined))
         found.message = message
     }
@@ -167,9 +206,9 @@ export class Client {
   }
 
   /** A legacy server asks on the stream of a call, and gets the answer in a separate request. */
-  async #answerAside({ id, method, params }: Json, signal: AbortSignal): Promise<void> {
+  async #answerAside({ id, method, params }: Json, signal: AbortSignal, watch?: Watch): Promise<void> {
     try {
-      const result = await this.#hooks.answer(String(method), asObject(params), signal)
+      const result = await this.#ask(String(method), asObject(params), signal, watch)
       await this.#send({ id, result }, signal)
     } catch (error) {
       if (signal.aborted) return
@@ -193,13 +232,14 @@ export class Client {
   async #send(
     message: Json,
     signal: AbortSignal,
-    onMessage: (message: Json) => void = () => {},
+    onMessage: (message: Json, bytes: number) => void = () => {},
     schema?: unknown,
   ): Promise<Answer> {
     const { url, hiddenHeaders, token } = this.settings
     const { body, headers } = this.#dress(message, schema)
+    const { name, uri } = asObject(message.params)
     return exchange({
-      label: [message.method ?? 'response', asText(asObject(message.params).name)].filter(Boolean).join(' '),
+      label: [message.method ?? 'response', asText(name) ?? asText(uri)].filter(Boolean).join(' '),
       url,
       headers,
       hiddenHeaders: { ...hiddenHeaders, ...(token !== undefined && { authorization: `Bearer ${token}` }) },

@@ -28,21 +28,29 @@ export function button(label: string, onClick: () => void, attributes: Attribute
 }
 
 /** Copies `text` when `node` is clicked, and says so in its label for two seconds. */
-export function onCopy(node: HTMLButtonElement, text: () => string): void {
+export function onCopy(
+  node: HTMLButtonElement,
+  text: () => string,
+  say: (text: string) => void = () => {},
+): void {
   const label = node.textContent
   let timer: ReturnType<typeof setTimeout> | undefined
   const show = (said: string): void => {
+    say(said)
     node.textContent = said
     clearTimeout(timer)
     timer = setTimeout(() => {
       node.textContent = label
     }, 2000)
   }
-  node.addEventListener('click', () => {
-    navigator.clipboard.writeText(text()).then(
-      () => show('Copied'),
-      () => show('The browser refuses'),
-    )
+  node.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(text())
+      show('Copied')
+    } catch {
+      // The browser refuses, or there is no text.
+      show('Not copied')
+    }
   })
 }
 

@@ -20,8 +20,15 @@ export interface Exchange {
   readonly events: { readonly atMs: number; readonly data: string }[]
   /** The body of a response that is not an event stream. */
   body?: string
+  /** Bytes of the response's body. */
+  bytes: number
+  /** What the last message says that is neither a notification nor a result as usual. */
+  outcome?: Outcome | undefined
   problem?: string
 }
+
+/** `asks`: the call waits for an answer to the server's question. `cancelled`: by this page. */
+export type Outcome = 'failed' | 'asks' | 'task' | 'cancelled'
 
 export interface Ask {
   readonly label: string
@@ -33,8 +40,8 @@ export interface Ask {
   readonly signal: AbortSignal
   /** Called after each change of the record. */
   readonly onChange: (exchange: Exchange) => void
-  /** Each JSON-RPC message of the response. */
-  readonly onMessage: (message: Json) => void
+  /** Each JSON-RPC message of the response, with its size in bytes. */
+  readonly onMessage: (message: Json, bytes: number) => void
 }
 
 export interface Answer {
@@ -60,6 +67,7 @@ export async function exchange(ask: Ask): Promise<Answer> {
     requestBody: ask.body,
     startedAt: started,
     events: [],
+    bytes: 0,
   }
   ask.onChange(record)
   try {
@@ -88,6 +96,7 @@ export async function exchange(ask: Ask): Promise<Answer> {
     await read(response, record, ask, started)
     return { status: response.status, headers: response.headers, body: record.body ?? '' }
   } catch (error) {
+    record.outcome = ask.signal.aborted ? 'cancelled' : 'failed'
     record.problem = ask.signal.aborted ? 'cancelled here' : clip(textOf(error), 2000)
     throw error
   } finally {
@@ -103,15 +112,14 @@ async function read(response: Response, record: Exchange, ask: Ask, started: num
   const decoder = new TextDecoder()
   const readEvents = createEventReader(({ data }) => {
     record.events.push({ atMs: performance.now() - started, data })
-    deliver(parse(data), ask)
+    deliver(data, record, ask)
   })
   const body: string[] = []
-  let size = 0
   for (;;) {
     const { done, value } = await reader.read()
     if (done) break
-    size += value.byteLength
-    if (size > MAX_BODY || record.events.length > MAX_EVENTS) {
+    record.bytes += value.byteLength
+    if (record.bytes > MAX_BODY || record.events.length > MAX_EVENTS) {
       await reader.cancel()
       throw new Error(
         `the response exceeds the limits of this page (${MAX_BODY} bytes, ${MAX_EVENTS} events)`,
@@ -127,11 +135,24 @@ async function read(response: Response, record: Exchange, ask: Ask, started: num
   }
   if (isStream) return
   record.body = body.join('')
-  deliver(parse(record.body), ask)
+  deliver(record.body, record, ask)
 }
 
-function deliver(message: unknown, { onMessage }: Ask): void {
-  if (isObject(message)) onMessage(message)
+function deliver(text: string, record: Exchange, { onMessage }: Ask): void {
+  const message = parse(text)
+  if (!isObject(message)) return
+  const isNotification = message.method !== undefined && message.id === undefined
+  if (!isNotification) record.outcome = outcomeOf(message)
+  onMessage(message, new TextEncoder().encode(text).length)
+}
+
+/** What a message from a server says, unless it is a result as usual. */
+export function outcomeOf({ method, error, result }: Json): Outcome | undefined {
+  if (method !== undefined) return 'asks'
+  const { isError, resultType, taskId, status } = asObject(result)
+  if (isObject(error) || isError === true || (taskId !== undefined && status === 'failed')) return 'failed'
+  if (resultType === 'input_required' || (taskId !== undefined && status === 'input_required')) return 'asks'
+  return resultType === 'task' ? 'task' : undefined
 }
 
 /** The message of a JSON-RPC error. */

@@ -6,6 +6,10 @@ export type Json = { readonly [name: string]: unknown }
 /** Characters of one string on the page; longer ones are truncated. */
 const MAX_SHOWN = 50_000
 
+/** Characters of JSON that is copied with indentation. */
+const MAX_COPIED = 1_000_000
+const NOT_SHOWN = '\n… the rest is not shown'
+
 /** Items that the page uses from one list of a server. */
 export const MAX_ITEMS = 1000
 
@@ -40,10 +44,10 @@ export function parse(text: string): unknown {
 }
 
 /** JSON with indentation. Reads no more of a value than it shows: the indentation of deep JSON grows with the square of its depth. */
-export function pretty(value: unknown): string {
+export function pretty(value: unknown, most: number = MAX_SHOWN): string {
   const parts: string[] = []
   // With what says that the rest is missing, it is not longer than what is shown.
-  let left = MAX_SHOWN - 50
+  let left = most - 50
   const put = (text: string): void => {
     parts.push(text.slice(0, Math.max(0, left)))
     left -= text.length
@@ -77,7 +81,46 @@ export function pretty(value: unknown): string {
   }
   if (value === undefined) return 'undefined'
   print(value, '')
-  return left < 0 ? `${parts.join('')}\n… the rest is not shown` : parts.join('')
+  return left < 0 ? parts.join('') + NOT_SHOWN : parts.join('')
+}
+
+/** A string, a mark, or a word of JSON. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g
+/** Characters of a text that is read as JSON only to be shown. */
+const MAX_INDENTED = 200_000
+
+/**
+ * The text of a JSON object or list with indentation. Otherwise as it was sent: numbers keep all their digits. Undefined for other text,
+ * and for more than 200 000 characters.
+ */
+export function indented(text: string): string | undefined {
+  if (text.length > MAX_INDENTED || !/^\s*[[{]/.test(text) || parse(text) === undefined) return undefined
+  const parts: string[] = []
+  let left = MAX_SHOWN - 50
+  let depth = 0
+  let before = ''
+  const put = (part: string): void => {
+    parts.push(part)
+    left -= part.length
+  }
+  for (const [token] of text.matchAll(TOKEN)) {
+    const opens = token === '{' || token === '['
+    const closes = token === '}' || token === ']'
+    if (closes) depth--
+    const isFirst = before === '{' || before === '['
+    if (closes ? !isFirst : isFirst || before === ',') put(`\n${'  '.repeat(depth)}`)
+    put(token === ':' ? ': ' : token)
+    if (opens) depth++
+    before = token
+    if (left < 0) return parts.join('').slice(0, MAX_SHOWN - 50) + NOT_SHOWN
+  }
+  return parts.join('')
+}
+
+/** JSON in full, to be copied: with indentation if that is not too long. Undefined if it is deeper than this browser writes. */
+export function wholeJson(value: unknown): string | undefined {
+  const text = pretty(value, MAX_COPIED)
+  return text.endsWith(NOT_SHOWN) ? textOfJson(value) : text
 }
 
 /** To compare what a server sent. Undefined for what is nested deeper than this browser writes. */

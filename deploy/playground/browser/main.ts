@@ -6,7 +6,8 @@ import { Client, type Era } from './client.ts'
 import { type Connection, NoConnection, openConnection, PATIENCE_MS, withPatience } from './connection.ts'
 import { button, element, openAgain, part } from './dom.ts'
 import { type Exchange, SignInNeeded } from './exchange.ts'
-import { clip, reasonOf, textOfJson } from './json.ts'
+import { type Call, createHistory, type History } from './history.ts'
+import { clip, type Json, reasonOf, textOfJson } from './json.ts'
 import { goTo, listenToKeys, listenToTabs } from './keys.ts'
 import { createFetchOutside, hiddenHeaders, type Local, readLocal, tasksUrl } from './local.ts'
 import { finishSignIn, startSignIn } from './oauth.ts'
@@ -14,14 +15,17 @@ import { type ShownItem, showItem, titleOf } from './panels.ts'
 import { askUser } from './questions.ts'
 import { createRefresh } from './refresh.ts'
 import { followReloads } from './reloads.ts'
+import { SignInSteps } from './sign-in-steps.ts'
 import { createReadJournal } from './task-endpoint.ts'
 import type { TaskPlace } from './task-run.ts'
 import { showTrouble } from './trouble.ts'
 import { createUpdates, heardText } from './updates.ts'
-import { createWireLog } from './wire.ts'
+import { createWireLog, type WireLog } from './wire.ts'
 
 const questions = element('div', { id: 'questions' })
-const log = createWireLog(part('exchanges'))
+const signInSteps = new SignInSteps(part('sign-in-steps'))
+let log: WireLog
+let history: History
 
 let connection = new AbortController()
 let challenge = ''
@@ -53,7 +57,7 @@ function showUpdated(uri: string): void {
 }
 
 function onExchange(exchange: Exchange): void {
-  log(exchange)
+  log.add(exchange)
   document.querySelector('[data-go=wire]')!.textContent = `Wire ${part('exchanges').childElementCount}`
 }
 
@@ -213,7 +217,11 @@ function show(client: Client, offer: Offer, isByUser: boolean): void {
       if (resultType === 'task') catalogue?.note(offer, 'task')
     },
     readJournal,
+    onEnd: (values, outcome, ms) => history.add(toCall(offer, values), outcome, ms),
     marks: marksOf(offer),
+    endpoint: history.endpoint,
+    history: history.node,
+    save: () => history.openSave(),
   })
   if (!isByUser) return
   location.hash = idOf(offer)
@@ -221,6 +229,22 @@ function show(client: Client, offer: Offer, isByUser: boolean): void {
   part('work').scrollTop = 0
   shown.heading.focus({ preventScroll: true })
   say(`${titleOf(kind, item)}: its form is shown`)
+}
+
+function toCall(offer: Offer, values: Json): Call {
+  return { id: idOf(offer), name: titleOf(offer.kind, offer.item), values }
+}
+
+/** Shows an earlier call in its form. */
+function openCall({ id, values }: Call, isRun: boolean): boolean {
+  if (catalogue?.has(id) !== true) return false
+  catalogue.pick(id)
+  location.hash = id
+  goTo('work')
+  shown?.write(values)
+  if (isRun) shown?.start()
+  else shown?.heading.focus()
+  return true
 }
 
 /** Whether the server requires a token. */
@@ -278,6 +302,16 @@ async function start(): Promise<void> {
   part('listening').append(updates.node)
   readJournal = createReadJournal(local)
   followReloads(local, () => refresh())
+  log = createWireLog(
+    { list: part('exchanges'), count: part('wire-count'), actions: part('wire-actions') },
+    { endpoint: () => local.endpoint, secrets: () => [bar.token() ?? ''], say },
+  )
+  history = createHistory({
+    endpoint: local.endpoint,
+    open: openCall,
+    current: () => (picked && shown ? toCall(picked, shown.read()) : undefined),
+    say,
+  })
   listenToTabs()
   listenToKeys({
     call,
@@ -298,14 +332,20 @@ async function start(): Promise<void> {
     if (id !== undefined && (picked === undefined || id !== idOf(picked)) && catalogue?.has(id))
       catalogue.pick(id)
   })
-  part('clear').addEventListener('click', () => part('exchanges').replaceChildren())
+  part('clear').addEventListener('click', () => log.clear())
   part('sign-in').addEventListener('click', () => {
     part('sign-in-problem').textContent = ''
     const clientId = part<HTMLInputElement>('client-id').value.trim() || undefined
-    startSignIn({ endpoint: local.endpoint, challenge, clientId, fetchOutside }).catch(showSignInProblem)
+    signInSteps.clear()
+    const { endpoint } = local
+    startSignIn({ endpoint, challenge, clientId, fetchOutside, onStep: signInSteps.add }).catch(
+      showSignInProblem,
+    )
   })
+  signInSteps.restore()
+  addEventListener('pagehide', () => signInSteps.keep())
   try {
-    const token = await finishSignIn(fetchOutside)
+    const token = await finishSignIn({ fetchOutside, onStep: signInSteps.add })
     if (token !== undefined) {
       part<HTMLInputElement>('token').value = token
       part('token-summary').textContent = 'Token'

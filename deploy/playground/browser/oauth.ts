@@ -5,7 +5,8 @@
  * The local process fetches the documents, since authorization servers often do not allow web pages to. Tokens stay in this tab's memory.
  */
 import { asOpened, mayVisit } from './dom.ts'
-import { asList, asObject, asText, clip, type Json, parse, pretty } from './json.ts'
+import { asList, asObject, asText, clip, type Json, parse, pretty, reasonOf } from './json.ts'
+import { maskedText, requestText, type SignInStep } from './sign-in-steps.ts'
 
 export interface Fetched {
   readonly status: number
@@ -28,6 +29,25 @@ export interface SignIn {
   /** For authorization servers without registration. */
   readonly clientId?: string | undefined
   readonly fetchOutside: FetchOutside
+  /** Called after each request with its answer, and before the page is left. */
+  readonly onStep: (step: SignInStep) => void
+}
+
+/** Fetches, and records it as a step. */
+type Ask = (label: string, request: Parameters<FetchOutside>[0]) => Promise<Fetched>
+
+function recorded({ fetchOutside, onStep }: Pick<SignIn, 'fetchOutside' | 'onStep'>): Ask {
+  return async (label, request) => {
+    const text = requestText(request.method, request.url, request.body)
+    try {
+      const answer = await fetchOutside(request)
+      onStep({ label, request: text, status: answer.status, answer: maskedText(answer.body, answer.status) })
+      return answer
+    } catch (error) {
+      onStep({ label, request: text, answer: reasonOf(error) })
+      throw error
+    }
+  }
 }
 
 interface Pending {
@@ -46,15 +66,23 @@ const FORM = 'application/x-www-form-urlencoded'
 
 /** Leaves the page for the authorization server. Rejects with the error at which a client would stop. */
 export async function startSignIn(signIn: SignIn): Promise<never> {
-  const { endpoint, challenge, fetchOutside } = signIn
-  const resource = await findResource(endpoint, challenge, fetchOutside)
+  const { endpoint, challenge, onStep } = signIn
+  const ask = recorded(signIn)
+  if (challenge !== '')
+    onStep({
+      label: 'The server asks for a token',
+      request: `POST ${endpoint}`,
+      status: 401,
+      answer: `www-authenticate: ${clip(challenge, 2000)}`,
+    })
+  const resource = await findResource(endpoint, challenge, ask)
   const issuer = asText(asList(resource.authorization_servers)[0])
   if (issuer === undefined) throw new Error('the resource metadata names no authorization_servers')
-  const server = await findServer(issuer, fetchOutside)
+  const server = await findServer(issuer, ask)
   const scopes = asList(resource.scopes_supported).filter((scope) => typeof scope === 'string')
   const scope = parameter(challenge, 'scope') ?? (scopes.join(' ') || undefined)
   const redirectUri = `${location.origin}${location.pathname}`
-  const clientId = signIn.clientId ?? (await register(server, redirectUri, scope, fetchOutside))
+  const clientId = signIn.clientId ?? (await register(server, redirectUri, scope, ask))
   const verifier = random()
   const pending: Pending = {
     state: random(),
@@ -81,6 +109,7 @@ export async function startSignIn(signIn: SignIn): Promise<never> {
     ...(scope !== undefined && { scope }),
   }
   for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value)
+  onStep({ label: 'The browser opens the sign-in page', request: requestText('GET', target.href) })
   sessionStorage.setItem(PENDING, JSON.stringify(pending))
   location.assign(target)
   // The page is being left.
@@ -88,12 +117,16 @@ export async function startSignIn(signIn: SignIn): Promise<never> {
 }
 
 /** The token, if the page was opened by an authorization server; otherwise undefined. Rejects if it cannot get one. */
-export async function finishSignIn(fetchOutside: FetchOutside): Promise<string | undefined> {
+export async function finishSignIn(
+  signIn: Pick<SignIn, 'fetchOutside' | 'onStep'>,
+): Promise<string | undefined> {
   const query = new URLSearchParams(location.search)
   if (!query.has('state') && !query.has('code') && !query.has('error')) return undefined
   const pending = asObject(parse(sessionStorage.getItem(PENDING) ?? '')) as Partial<Pending>
   sessionStorage.removeItem(PENDING)
+  const returned = requestText('GET', location.href)
   history.replaceState(null, '', location.pathname)
+  signIn.onStep({ label: 'The browser comes back', request: returned })
   if (pending.state === undefined || query.get('state') !== pending.state)
     throw new Error('this tab did not start this sign-in: the state does not match')
   const issuer = query.get('iss')
@@ -113,7 +146,7 @@ export async function finishSignIn(fetchOutside: FetchOutside): Promise<string |
     resource: pending.resource ?? '',
   }
   const body = new URLSearchParams(fields).toString()
-  const answer = await fetchOutside({
+  const answer = await recorded(signIn)('The code is exchanged for a token', {
     url: pending.tokenEndpoint ?? '',
     method: 'POST',
     contentType: FORM,
@@ -121,17 +154,17 @@ export async function finishSignIn(fetchOutside: FetchOutside): Promise<string |
   })
   const token = asText(asObject(parse(answer.body)).access_token)
   if (answer.status !== 200 || token === undefined)
-    throw new Error(`no token: ${answer.status} ${clip(answer.body, 500)}`)
+    throw new Error(`no token: ${answer.status} ${clip(maskedText(answer.body, answer.status), 500)}`)
   return token
 }
 
-async function findResource(endpoint: string, challenge: string, fetchOutside: FetchOutside): Promise<Json> {
+async function findResource(endpoint: string, challenge: string, ask: Ask): Promise<Json> {
   const { origin, pathname } = new URL(endpoint)
   const wellKnown = `${origin}/.well-known/oauth-protected-resource`
   const named = parameter(challenge, 'resource_metadata')
   const places =
     named === undefined ? [...new Set([wellKnown + pathname.replace(/\/$/, ''), wellKnown])] : [named]
-  const found = await firstDocument(places, fetchOutside)
+  const found = await firstDocument('The metadata of the server', places, ask)
   const resource = asText(found.resource)
   if (resource === undefined || !isWithin(resource, endpoint))
     throw new Error(
@@ -148,13 +181,13 @@ function isWithin(resource: string, endpoint: string): boolean {
   return above.origin === own.origin && (own.pathname === path || own.pathname.startsWith(`${path}/`))
 }
 
-async function findServer(issuer: string, fetchOutside: FetchOutside): Promise<Json> {
+async function findServer(issuer: string, ask: Ask): Promise<Json> {
   if (!URL.canParse(issuer)) throw new Error(`the authorization server is not a URL: ${clip(issuer, 200)}`)
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')
   const [oauth, openid] = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
   const places = [origin + oauth + path, origin + openid + path, `${origin}${path}${openid}`]
-  const server = await firstDocument([...new Set(places)], fetchOutside)
+  const server = await firstDocument('The metadata of the authorization server', [...new Set(places)], ask)
   if (server.issuer !== issuer)
     throw new Error(`the metadata of ${clip(asOpened(issuer), 200)} names another issuer: clients stop here`)
   if (!asList(server.code_challenge_methods_supported).includes('S256'))
@@ -164,10 +197,10 @@ async function findServer(issuer: string, fetchOutside: FetchOutside): Promise<J
   return server
 }
 
-async function firstDocument(places: readonly string[], fetchOutside: FetchOutside): Promise<Json> {
+async function firstDocument(label: string, places: readonly string[], ask: Ask): Promise<Json> {
   const seen: string[] = []
   for (const url of places) {
-    const { status, body } = await fetchOutside({ url, method: 'GET' })
+    const { status, body } = await ask(label, { url, method: 'GET' })
     const found = asObject(parse(body))
     if (status === 200 && Object.keys(found).length > 0) return found
     seen.push(`${status} at ${clip(asOpened(url), 200)}`)
@@ -179,7 +212,7 @@ async function register(
   server: Json,
   redirectUri: string,
   scope: string | undefined,
-  fetchOutside: FetchOutside,
+  ask: Ask,
 ): Promise<string> {
   const url = asText(server.registration_endpoint)
   if (url === undefined)
@@ -195,7 +228,7 @@ async function register(
     application_type: 'native',
     ...(scope !== undefined && { scope }),
   }
-  const answer = await fetchOutside({
+  const answer = await ask('This page registers as a client', {
     url,
     method: 'POST',
     contentType: 'application/json',
@@ -203,7 +236,9 @@ async function register(
   })
   const id = asText(asObject(parse(answer.body)).client_id)
   if (id === undefined)
-    throw new Error(`the registration was refused: ${answer.status} ${clip(answer.body, 500)}`)
+    throw new Error(
+      `the registration was refused: ${answer.status} ${clip(maskedText(answer.body, answer.status), 500)}`,
+    )
   return id
 }
 

@@ -11,8 +11,12 @@ import { expand, variablesOf } from './uri-template.ts'
 
 export type Kind = 'tool' | 'resource' | 'template' | 'prompt'
 
-export interface Place extends RunPlace {
+export interface Place extends Omit<RunPlace, 'onEnd'> {
+  /** Called when a request has ended, with what the form held, and a word for how. */
+  readonly onEnd: (values: Json, outcome: string, ms: number) => void
   readonly work: HTMLElement
+  /** Earlier calls. */
+  readonly history: HTMLElement
   /** What is known about the item. */
   readonly marks: readonly string[]
 }
@@ -28,17 +32,26 @@ export interface ShownItem {
   readonly end: () => boolean
   /** Keeps what the user typed for the next time. */
   readonly keep: () => void
+  readonly start: () => void
+  /** What the form holds. Throws if it is invalid. */
+  readonly read: () => Json
+  readonly write: (values: Json) => void
 }
 
 /** Shows one item of the server's lists. */
 export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
   const panel = PANELS[kind](item, place)
+  let called: Json = {}
+  const params = (): Json => {
+    called = panel.read()
+    return panel.params()
+  }
   const run = createRun(
-    { method: panel.method, verb: panel.verb, params: panel.params, schema: item.inputSchema },
-    place,
+    { method: panel.method, verb: panel.verb, params, schema: item.inputSchema },
+    { ...place, onEnd: (outcome, ms) => place.onEnd(called, outcome, ms) },
   )
   const heading = element('h2', { tabindex: '-1' }, asText(item.title) ?? titleOf(kind, item))
-  const { tabs, views } = createViews(panel, item)
+  const { tabs, views } = createViews(panel, item, place.history)
   const form = element('form', { id: 'call', novalidate: '' }, ...views, run.bar)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
@@ -48,7 +61,14 @@ export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
   })
   place.work.replaceChildren(describe(heading, kind, item, place.marks), tabs, form, run.output)
   panel.prepare?.()
-  return { heading, end: run.end, keep: () => panel.keep?.() }
+  return {
+    heading,
+    end: run.end,
+    start: run.start,
+    read: panel.read,
+    write: panel.write,
+    keep: () => panel.keep?.(),
+  }
 }
 
 interface Panel {
@@ -59,6 +79,9 @@ interface Panel {
   readonly fields: readonly HTMLElement[]
   /** Throws if a JSON field is invalid. */
   readonly params: () => Json
+  /** What the form holds. Throws if a JSON field is invalid. */
+  readonly read: () => Json
+  readonly write: (values: Json) => void
   /** Called when the panel is on the page. */
   readonly prepare?: () => void
   /** Keeps what the user typed. */
@@ -78,9 +101,18 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
       fields: [form.node],
       params: () => ({ name, arguments: form.read() }),
       keep: () => drafts.set(key, form.draft()),
+      read: form.read,
+      write: form.write,
     }
   },
-  resource: ({ uri }) => ({ method: 'resources/read', verb: 'Read', fields: [], params: () => ({ uri }) }),
+  resource: ({ uri }) => ({
+    method: 'resources/read',
+    verb: 'Read',
+    fields: [],
+    params: () => ({ uri }),
+    read: () => ({}),
+    write: () => {},
+  }),
   template: ({ uriTemplate }, place) => {
     const template = asText(uriTemplate) ?? ''
     const ref = { type: 'ref/resource', uri: template }
@@ -93,6 +125,7 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
       verb: 'Read',
       fields: inputs.nodes,
       params: () => ({ uri: expand(template, inputs.values()) }),
+      ...inputs.access,
       prepare: () => inputs.suggestAll({ client: place.client, ref, values: inputs.values }),
       keep: inputs.keep,
     }
@@ -108,6 +141,7 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
         name,
         arguments: Object.fromEntries([...inputs.values()].filter(([, value]) => value !== '')),
       }),
+      ...inputs.access,
       prepare: () => inputs.suggestAll({ client: place.client, ref, values: inputs.values }),
       keep: inputs.keep,
     }
@@ -117,6 +151,7 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
 interface TextInputs {
   readonly nodes: HTMLElement[]
   readonly values: () => ReadonlyMap<string, string>
+  readonly access: Pick<Panel, 'read' | 'write'>
   readonly suggestAll: (completable: Completable) => void
   readonly keep: () => void
 }
@@ -138,6 +173,12 @@ function textInputs(fields: readonly Json[], key: string): TextInputs {
     nodes: inputs.map(({ node }) => node),
     values,
     keep: () => typed.set(key, values()),
+    access: {
+      read: () => Object.fromEntries(values()),
+      write: (given) => {
+        for (const { name, input } of inputs) input.value = String(given[name] ?? '')
+      },
+    },
     suggestAll: (completable) => {
       for (const { name, input } of inputs) suggest(input, name, completable)
     },
@@ -148,6 +189,7 @@ function textInputs(fields: readonly Json[], key: string): TextInputs {
 function createViews(
   panel: Panel,
   item: Json,
+  history: HTMLElement,
 ): { readonly tabs: HTMLElement; readonly views: HTMLElement[] } {
   const none = element('p', { class: 'soft' }, 'Nothing to fill in.')
   const fields = element('div', { class: 'fields', role: 'tabpanel' }, ...panel.fields)
@@ -173,7 +215,7 @@ function createViews(
   const list = element('div', { role: 'tablist', 'aria-label': 'Views' }, ...tabs)
   list.addEventListener('keydown', (event) => moveByArrows(event, tabs))
   return {
-    tabs: element('div', { id: 'views' }, list, element('div', { id: 'saved' })),
+    tabs: element('div', { id: 'views' }, list, element('div', { id: 'saved' }, history)),
     views: [fields, definition],
   }
 }

@@ -1,9 +1,16 @@
 /** Runs one request of a panel: the run bar with its buttons, and where its questions and its result appear. */
+import { createCallActions } from './call-actions.ts'
+import type { Draft } from './call-text.ts'
 import type { Client } from './client.ts'
 import { button, element } from './dom.ts'
+import { outcomeOf } from './exchange.ts'
 import type { Json } from './json.ts'
-import { showProblem, showResult } from './result.ts'
+import { type Shown, showCancelled, showProblem, showResult } from './result.ts'
+import { type Running, showRunning } from './running.ts'
 import { followTask, isTask, type TaskPlace } from './task-run.ts'
+
+/** For a resource that a result links to. */
+const READ_MS = 30_000
 
 export interface Request {
   readonly method: string
@@ -26,6 +33,12 @@ export interface RunPlace {
   readonly readJournal: TaskPlace['readJournal']
   /** Called with each result. */
   readonly onResult: (result: Json) => void
+  /** Called when a request has ended, with a word for how. */
+  readonly onEnd: (outcome: string, ms: number) => void
+  /** The MCP endpoint, as other clients use it. */
+  readonly endpoint: string
+  /** Opens where the call is saved. */
+  readonly save: () => void
 }
 
 export interface Run {
@@ -37,7 +50,8 @@ export interface Run {
   readonly end: () => boolean
 }
 
-export function createRun({ method, verb, params, schema }: Request, place: RunPlace): Run {
+export function createRun(request: Request, place: RunPlace): Run {
+  const { method, verb, params, schema } = request
   const result = element('div', { class: 'result' })
   let running: AbortController | undefined
   const end = (): boolean => {
@@ -56,36 +70,79 @@ export function createRun({ method, verb, params, schema }: Request, place: RunP
     running?.abort(new Error('called again'))
     const own = new AbortController()
     running = own
-    try {
-      const given = params()
-      cancel.hidden = false
-      place.say('Running')
-      result.replaceChildren(element('p', { class: 'running' }, 'Running …'))
-      result.classList.remove('failed')
-      const answer = await place.client.request(method, given, own.signal, schema)
-      place.onResult(answer)
-      const { signal } = own
-      const last = isTask(answer) ? await followTask(answer, { ...place, output: result }, signal) : answer
-      showResult(result, last)
-      place.say('There is a result')
-    } catch (error) {
-      if (running !== own) return
-      showProblem(result, own.signal.aborted ? new Error('cancelled') : error)
-      place.say('There is no result')
-      place.onFailure(error)
-    } finally {
-      if (running === own) {
-        if (document.activeElement === cancel) submit.focus()
-        cancel.hidden = true
-        running = undefined
-      }
-    }
+    cancel.hidden = false
+    // "Call again" is about to go.
+    if (result.contains(document.activeElement)) cancel.focus()
+    const { signal } = own
+    await runOnce(request, place, { result, signal, isLast: () => running === own, again: () => void run() })
+    if (running !== own) return
+    if (document.activeElement === cancel) submit.focus()
+    cancel.hidden = true
+    running = undefined
   }
+  const draft = (): Draft => ({ url: place.endpoint, ...place.client.draft(method, params(), schema) })
+  const buttons = createCallActions({ draft, save: place.save, say: place.say })
+  const actions = element('div', { id: 'run-actions' }, ...buttons)
   place.questions.replaceChildren()
   return {
-    bar: element('div', { id: 'run-bar' }, submit, cancel, element('div', { id: 'run-actions' })),
+    bar: element('div', { id: 'run-bar' }, submit, cancel, actions),
     output: element('div', { id: 'output' }, place.questions, result),
     start: () => void run(),
     end,
+  }
+}
+
+interface Attempt {
+  readonly result: HTMLElement
+  readonly signal: AbortSignal
+  /** False once the user has called again. */
+  readonly isLast: () => boolean
+  readonly again: () => void
+}
+
+/** Shows how the request goes, and then its result or its failure. Never rejects. */
+async function runOnce(
+  { method, params, schema }: Request,
+  place: RunPlace,
+  { result, signal, isLast, again }: Attempt,
+): Promise<void> {
+  const { client, say, onResult, onFailure, onEnd } = place
+  const started = performance.now()
+  let [bytes, outcome] = [0, 'failed']
+  let view: Running | undefined
+  const shown = (): Shown => ({
+    ms: performance.now() - started,
+    say,
+    again,
+    read: (uri) => client.request('resources/read', { uri }, AbortSignal.timeout(READ_MS)),
+    reported: view?.end(),
+  })
+  try {
+    const given = params()
+    say('Running')
+    result.classList.remove('failed')
+    const running = showRunning(result, say)
+    view = running
+    const onMessage = (message: Json, size: number): void => {
+      bytes = size
+      running.onMessage(message)
+    }
+    const watch = { onMessage, onAsking: running.onAsking }
+    const answer = await client.request(method, given, signal, schema, watch)
+    onResult(answer)
+    const followed = { ...place, output: result }
+    const last = isTask(answer) ? await followTask(answer, followed, signal) : answer
+    if (outcomeOf({ result: last }) !== 'failed') outcome = 'ok'
+    showResult(result, last, { ...shown(), bytes: last === answer ? bytes : undefined })
+  } catch (error) {
+    const facts = shown()
+    if (signal.aborted) outcome = 'cancelled'
+    if (!isLast()) return
+    if (signal.aborted) showCancelled(result, facts)
+    else showProblem(result, error, facts)
+    onFailure(error)
+  } finally {
+    // Not of a form that could not be read.
+    if (view !== undefined) onEnd(outcome, performance.now() - started)
   }
 }
