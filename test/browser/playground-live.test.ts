@@ -184,6 +184,27 @@ describe('one server for all', { timeout: TIMEOUT_MS }, () => {
     expect(await result(page).textContent()).toContain('the printer is on fire')
   })
 
+  test('Cancel and Esc cancel the task, too; whoever leaves the tool does not', async () => {
+    await using opened = await open(served)
+    const { page } = opened
+    const cancels = page.locator('#exchanges').getByText('tasks/cancel', { exact: true })
+    const start = async (): Promise<void> => {
+      await offer(page, 'endless').click()
+      await call(page)
+      await result(page).getByText('Task running').waitFor()
+    }
+    await start()
+    await offer(page, 'order').click()
+    await work(page).getByLabel('customer').waitFor()
+    expect(await cancels.count()).toBe(0)
+    await start()
+    await work(page).getByRole('button', { name: 'Cancel', exact: true }).click()
+    await expect.poll(() => cancels.count()).toBe(1)
+    await start()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => cancels.count()).toBe(2)
+  })
+
   test('updates are shown beside their resource, while the user listens', async () => {
     await using opened = await open(served)
     const { page, complaints } = opened

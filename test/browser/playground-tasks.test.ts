@@ -100,7 +100,7 @@ test('the playground shows the steps of its call while the task runs, and cancel
   await steps.filter({ hasText: 'load rows' }).getByRole('img', { name: 'done' }).waitFor()
   const wait = steps.filter({ hasText: 'approved' })
   await wait.getByRole('img', { name: 'now' }).waitFor()
-  expect(await wait.textContent()).toMatch(/waits, in (?:60 minutes|1 hour)/)
+  expect(await wait.textContent()).toMatch(/waits, ends in (?:60 minutes|1 hour)/)
   await page.locator('.result').getByRole('button', { name: 'Cancel task' }).click()
   await page.locator('.result').getByText('the task was cancelled').waitFor()
   expect(complaints).toEqual([])

@@ -67,8 +67,7 @@ function askedId(): string | undefined {
 }
 
 async function connect(local: Local, bar: Bar): Promise<void> {
-  shown?.keep()
-  shown?.end()
+  shown?.leave()
   refresh = () => {}
   connection.abort(new Error('reconnected'))
   connection = new AbortController()
@@ -203,8 +202,7 @@ function show(client: Client, offer: Offer, isByUser: boolean): void {
   const { kind, item } = offer
   const text = textOfJson(offer)
   if (!isByUser && text !== undefined && text === shownText) return
-  shown?.keep()
-  shown?.end()
+  shown?.leave()
   picked = offer
   shownText = text
   shown = showItem(kind, item, {

@@ -30,8 +30,8 @@ export interface ShownItem {
   readonly heading: HTMLElement
   /** Ends the running request. False if nothing runs. */
   readonly end: () => boolean
-  /** Keeps what the user typed for the next time. */
-  readonly keep: () => void
+  /** Keeps what the user typed for the next time, and ends the running request. A task goes on without the page. */
+  readonly leave: () => void
   readonly start: () => void
   /** What the form holds. Throws if it is invalid. */
   readonly read: () => Json
@@ -67,7 +67,10 @@ export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
     start: run.start,
     read: panel.read,
     write: panel.write,
-    keep: () => panel.keep?.(),
+    leave: () => {
+      panel.keep?.()
+      run.leave()
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import { outcomeOf } from './exchange.ts'
 import type { Json } from './json.ts'
 import { type Shown, showCancelled, showProblem, showResult } from './result.ts'
 import { type Running, showRunning } from './running.ts'
-import { followTask, isTask, type TaskPlace } from './task-run.ts'
+import { CancelledByUser, followTask, isTask, type TaskPlace } from './task-run.ts'
 
 /** For a resource that a result links to. */
 const READ_MS = 30_000
@@ -46,8 +46,10 @@ export interface Run {
   readonly bar: HTMLElement
   readonly output: HTMLElement
   readonly start: () => void
-  /** False if nothing runs. */
+  /** Cancels the request, and the task that it became. False if nothing runs. */
   readonly end: () => boolean
+  /** Ends the request. A task goes on without the page. */
+  readonly leave: () => void
 }
 
 export function createRun(request: Request, place: RunPlace): Run {
@@ -55,7 +57,7 @@ export function createRun(request: Request, place: RunPlace): Run {
   const result = element('div', { class: 'result' })
   let running: AbortController | undefined
   const end = (): boolean => {
-    running?.abort(new Error('cancelled'))
+    running?.abort(new CancelledByUser())
     return running !== undefined
   }
   const submit = element(
@@ -89,6 +91,7 @@ export function createRun(request: Request, place: RunPlace): Run {
     output: element('div', { id: 'output' }, place.questions, result),
     start: () => void run(),
     end,
+    leave: () => running?.abort(new Error('left')),
   }
 }
 

@@ -16,6 +16,12 @@ const USUAL_POLL_MS = 2000
 const MAX_FAILURES = 5
 const MAX_QUESTIONS = 200
 const MAX_ID = 1024
+const CANCEL_MS = 5000
+
+/** The reason of a signal that also cancels the task. */
+export class CancelledByUser extends Error {
+  override readonly message = 'cancelled'
+}
 
 export interface TaskPlace {
   readonly client: Client
@@ -33,7 +39,7 @@ export function isTask(result: Json): boolean {
 
 /**
  * Follows the task in an answer to `tools/call` until it has ended. Returns its result. Throws if it failed or was cancelled, and the reason
- * of `signal`, which ends the polling and not the task.
+ * of `signal`, which ends the polling, and with `CancelledByUser` the task.
  */
 export async function followTask(task: Json, place: TaskPlace, signal: AbortSignal): Promise<Json> {
   const id = asText(task.taskId)
@@ -42,13 +48,22 @@ export async function followTask(task: Json, place: TaskPlace, signal: AbortSign
   try {
     return await new Promise<Json>((resolve, reject) => {
       const ended = AbortSignal.any([signal, over.signal])
-      signal.addEventListener('abort', () => reject(signal.reason), { signal: over.signal })
+      const stop = (): void => {
+        if (isA(signal.reason, CancelledByUser)) cancelAside(id, place.client)
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', stop, { signal: over.signal })
       signal.throwIfAborted()
       poll(id, task, { ...place, ended, fail: reject }).then(resolve, reject)
     })
   } finally {
     over.abort(new Error('the task is no longer followed'))
   }
+}
+
+/** Its result is of no use any more. */
+function cancelAside(taskId: string, client: Client): void {
+  client.request('tasks/cancel', { taskId }, AbortSignal.timeout(CANCEL_MS)).catch(() => {})
 }
 
 interface Following extends TaskPlace {

@@ -30,7 +30,7 @@ function stepElement(given: unknown, now: number): HTMLElement {
   const about = [
     Object.hasOwn(KINDS, String(kind)) ? KINDS[String(kind)] : undefined,
     times,
-    isOpen && until !== undefined ? fromNow(until, now) : undefined,
+    isOpen && until !== undefined ? `${kind === 'attempt' ? '' : 'ends '}${fromNow(until, now)}` : undefined,
   ].filter((one) => one !== undefined)
   return element(
     'li',

@@ -135,13 +135,12 @@ function filterOf(described: Json, uris: readonly string[]): Json {
 }
 
 function describe(honoured: Json): string {
-  const lists = LISTS.filter((list) => honoured[`${list}ListChanged`] === true).map(
-    (list) => `list of ${list}`,
-  )
+  const names = LISTS.filter((list) => honoured[`${list}ListChanged`] === true)
+  const lists = names.length === 0 ? [] : [`the lists of ${names.join(', ')}`]
   const count = asList(honoured.resourceSubscriptions).filter((uri) => asText(uri) !== undefined).length
   const resources = count === 0 ? [] : [count === 1 ? '1 resource' : `${count} resources`]
   const all = [...lists, ...resources]
-  return all.length === 0 ? 'The server notifies this client of nothing' : `Listening: ${all.join(', ')}`
+  return all.length === 0 ? 'The server notifies this client of nothing' : `Listening: ${all.join(' and ')}`
 }
 
 /** Such as `updated 2 times, last 15:04:05`, for the side of a resource. */
