@@ -1,5 +1,5 @@
-/** Horizontal bars from zero to the median, each with a line from its lower to its upper quartile. */
-import { described, type Figure, QUARTILES, written } from './figure.ts'
+/** Horizontal bars from zero to the median, each with a line that shows how far the rounds were from each other. */
+import { described, type Figure, type Spread, spreadOf, written } from './figure.ts'
 import { PAD, RIGHT, round, svg, text, topBelow, widthOf } from './frame.ts'
 
 export interface BarGroup {
@@ -26,7 +26,8 @@ export function barPlot({ title, unit, groups, notes }: BarPlot): string {
   }))
   const all = sorted.flatMap(({ figures }) => figures)
   const left = PAD + Math.max(...all.map(({ label }) => widthOf(label))) + 8
-  const most = Math.max(...all.map(endOf))
+  const spread = spreadOf(all)
+  const most = Math.max(...all.map((figure) => endOf(figure, spread)))
   const room = RIGHT - left - 10 - Math.max(...all.map(({ median }) => widthOf(`${written(median)} ${unit}`)))
   const scale = room / most
   const body: string[] = []
@@ -37,34 +38,41 @@ export function barPlot({ title, unit, groups, notes }: BarPlot): string {
       y += 28
     }
     for (const figure of figures) {
-      body.push(row(figure, unit, left, y, scale))
+      body.push(row(figure, { unit, left, y, scale, spread }))
       y += ROW
     }
     y += 8
   }
-  const hasQuartiles = all.some(({ quartiles }) => quartiles !== undefined)
   const told = sorted.map(
     ({ heading, figures }) =>
-      `${heading === undefined ? '' : `${heading}: `}${figures.map((figure) => described(figure, unit)).join(', ')}.`,
+      `${heading === undefined ? '' : `${heading}: `}${figures.map((figure) => described(figure, unit, spread)).join(', ')}.`,
   )
   return svg({
     ...{ title, body, bottom: y - 8 },
-    description: `Medians${hasQuartiles ? ', and quartiles in brackets' : ''}. ${told.join(' ')}`,
-    notes: hasQuartiles ? [QUARTILES, ...notes] : notes,
+    description: `Medians${spread === undefined ? '' : `, in brackets ${spread.name}`}. ${told.join(' ')}`,
+    notes: spread === undefined ? notes : [spread.note, ...notes],
   })
 }
 
-function row(figure: Figure, unit: string, left: number, y: number, scale: number): string {
-  const { label, median, quartiles, isOurs } = figure
+interface Place {
+  readonly unit: string
+  readonly left: number
+  readonly y: number
+  readonly scale: number
+  readonly spread: Spread | undefined
+}
+
+function row(figure: Figure, { unit, left, y, scale, spread }: Place): string {
+  const { label, median, isOurs } = figure
   const name = isOurs ? 'key strong' : 'text'
-  const middle = y + BAR / 2
+  const [from, to] = spread?.of(figure) ?? []
   return [
     text(left - 8, y + 15.5, label, name, 'end'),
     `<rect class="bar ${isOurs ? 'solid' : 'other'}" x="${round(left)}" y="${y}" width="${round(Math.max(2, median * scale))}" height="${BAR}" rx="3"/>`,
-    quartiles === undefined
+    from === undefined || to === undefined
       ? ''
-      : range(left + quartiles[0] * scale, left + quartiles[1] * scale, middle, BAR / 4),
-    text(left + endOf(figure) * scale + 10, y + 15.5, `${written(median)} ${unit}`, name),
+      : range(left + from * scale, left + to * scale, y + BAR / 2, BAR / 4),
+    text(left + endOf(figure, spread) * scale + 10, y + 15.5, `${written(median)} ${unit}`, name),
   ].join('')
 }
 
@@ -74,6 +82,6 @@ function range(from: number, to: number, y: number, cap: number): string {
   return `<path class="halo" d="${path}"/><path class="range" d="${path}"/>`
 }
 
-function endOf({ median, quartiles }: Figure): number {
-  return Math.max(median, quartiles?.[1] ?? 0)
+function endOf(figure: Figure, spread: Spread | undefined): number {
+  return Math.max(figure.median, spread?.of(figure)[1] ?? 0)
 }

@@ -59,22 +59,17 @@ function costByTools({ calls }: Recorded): string {
 }
 
 function coldStart({ coldStarts }: Recorded): string {
-  const groups = new Map<
-    string,
-    { label: string; median: number; quartiles?: readonly [number, number]; isOurs: boolean }[]
-  >()
-  for (const { worker, ms, quartiles } of coldStarts.rows) {
-    const [label, validator] = worker.split(', ') as [string, string]
-    const figures = groups.get(validator) ?? []
-    figures.push({ label, median: ms, ...(quartiles && { quartiles }), isOurs: label === 'mayfly' })
-    groups.set(validator, figures)
-  }
+  const figures = coldStarts.rows.map(({ worker, ms, fastestMs, quartiles }) => {
+    const [label = '', validator = ''] = worker.split(', ')
+    return { validator, label, median: ms, fastest: fastestMs, quartiles, isOurs: label === 'mayfly' }
+  })
+  const validators = [...new Set(figures.map(({ validator }) => validator))]
   return barPlot({
     title: 'Cold start: import and first answer',
     unit: 'ms',
-    groups: [...groups].map(([validator, figures]) => ({
-      heading: validator === 'zod' ? 'Schemas in zod' : `Schemas in ${validator}`,
-      figures,
+    groups: validators.map((validator) => ({
+      heading: `Schemas in ${validator}`,
+      figures: figures.filter((figure) => figure.validator === validator),
     })),
     notes: [
       `One tool, a fresh process of Node ${coldStarts.node} each time, medians of ${coldStarts.starts} starts.`,
@@ -88,10 +83,11 @@ function workerd(rows: ResultsFile['rows']): string {
       ({ runtime, case: name, toolCount }) =>
         runtime === 'workerd' && name === 'tools/call' && toolCount === 10,
     )
-    .map(({ server, cpuMicroseconds, cpuQuartiles }) => ({
+    .map(({ server, cpuMicroseconds, fastestCpuMicroseconds, cpuQuartiles }) => ({
       label: server,
       median: cpuMicroseconds,
       quartiles: cpuQuartiles,
+      fastest: fastestCpuMicroseconds,
       isOurs: server.startsWith('mayfly'),
     }))
   return barPlot({

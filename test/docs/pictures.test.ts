@@ -42,12 +42,12 @@ describe('bench/results.json', () => {
     ).toEqual(shown)
   })
 
-  it('holds the medians of cold starts that bench/RESULTS.md shows', () => {
+  it('holds the medians and the fastest of the cold starts that bench/RESULTS.md shows', () => {
     const lines = report.split('## Cold start of that worker')[1]!.split('## Memory')[0]!
     const { rows } = readRecorded().coldStarts
 
-    expect(rows.map(({ worker, ms }) => [worker, number(ms)])).toEqual(
-      rowsOf(lines).map(([server, , cell]) => [server, cell!.split(' ')[0]]),
+    expect(rows.map(({ worker, ms, fastestMs }) => [worker, `${number(ms)} (${number(fastestMs)})`])).toEqual(
+      rowsOf(lines).map(([server, , cell]) => [server, cell]),
     )
   })
 })
@@ -94,13 +94,31 @@ describe('a plot', () => {
     expect(bars).toContain('fast 10 ms (9 to 12), slow 30 ms (20 to 45).')
   })
 
-  it('of bars says nothing of quartiles where none were recorded', () => {
+  it('of bars draws from the fastest round to the median where not all have quartiles, and says so', () => {
+    const plain = barPlot({
+      ...{ title: 'Bars', unit: 'ms', notes: [] },
+      groups: [
+        {
+          figures: [
+            { label: 'one', median: 30, fastest: 20 },
+            { label: 'other', median: 40, fastest: 30, quartiles: [35, 50] },
+          ],
+        },
+      ],
+    })
+
+    expect(plain).toContain('the fastest round and the median. one 30 ms (20 to 30), other 40 ms (30 to 40).')
+    expect(texts(plain)).toContain('Thin lines: from the fastest round to the median.')
+    expect(plain).not.toContain('quartiles')
+  })
+
+  it('of bars says nothing of a spread where none was recorded', () => {
     const plain = barPlot({
       ...{ title: 'Bars', unit: 'ms', notes: [] },
       groups: [{ figures: [{ label: 'only', median: 3 }] }],
     })
 
-    expect(plain).not.toMatch(/quartile|class="range"/i)
+    expect(plain).not.toMatch(/quartile|thin lines|class="range"/i)
   })
 
   it('of lines has no empty decade, the unit on its labels, and a point at each value', () => {
