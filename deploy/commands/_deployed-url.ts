@@ -5,6 +5,7 @@ import { countVerdicts, renderTable, summary } from '../check/report.ts'
 import { type Report, type Result, runProbes } from '../check/run.ts'
 import type { Deployment } from '../contract/target.ts'
 import { type DeployTool, lookUp } from '../targets/deploy-tool.ts'
+import { withProgress } from '../terminal/progress.ts'
 import { isColoured } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
 
@@ -39,7 +40,10 @@ export type Checked =
 
 /** Checks the server as soon as it answers. */
 export async function checkDeployed({ url, headers = {}, bearer }: Check): Promise<Checked> {
-  await untilReachable(url)
+  await withProgress((show) => {
+    show(`waiting for an answer of ${url}`)
+    return untilReachable(url)
+  })
   try {
     const report = await runProbes({
       url: new URL(url),
@@ -71,7 +75,7 @@ export function tellChecked(checked: Checked, url: string, { isStrict, isFull }:
   }
   const { report, isLocked } = checked
   const counts = countVerdicts(report)
-  if (isFull) process.stdout.write(renderTable(report, url, isColoured()))
+  if (isFull) process.stdout.write(renderTable(report, url, isColoured(), '--check-bearer-env'))
   else terminal.note(`checked ${url}: ${summary(counts)}`)
   const wrong = report.results.filter(({ verdict }) => verdict === 'wrong')
   if (!isFull) for (const result of wrong) terminal.warn(problem(result))

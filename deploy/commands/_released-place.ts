@@ -4,6 +4,7 @@ import type { Place } from '../contract/place.ts'
 import type { DeployStep, Project, Target } from '../contract/target.ts'
 import { ask, type DeployTool, findTool, requireLogin, runStep } from '../targets/deploy-tool.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
+import { withProgress } from '../terminal/progress.ts'
 import { terminal } from '../terminal/terminal.ts'
 
 type Named = Parameters<typeof requireLogin>[1]['tool']
@@ -80,9 +81,12 @@ export async function runAll(
   tool: DeployTool,
   hidden: readonly string[] = [],
 ): Promise<number> {
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
     terminal.note(step.title)
-    const { code, isHung = false } = await runStep(step, tool, { hidden, withinMs: STEP_TIMEOUT_MS })
+    const { code, isHung = false } = await withProgress((show) => {
+      show(step.title, `step ${at + 1} of ${steps.length}`)
+      return runStep(step, tool, { hidden, withinMs: STEP_TIMEOUT_MS })
+    })
     if (isHung) {
       terminal.warn(
         `${step.title} did not end within ${STEP_TIMEOUT_MS / 60_000} minutes: see the output above`,

@@ -6,6 +6,7 @@ import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts
 import { printable } from '../terminal/cli-error.ts'
 import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
+import { howToServe } from './_next.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
 
 /** Throws `CliError` if the build fails. */
@@ -50,6 +51,7 @@ const buildTarget = projectCommand({
         : `built ${printable(join(out, artefact.main))}: ${describeSize(artefact.size)}\n`,
     )
     for (const line of await buildWarnings(artefact, target, project)) terminal.warn(line)
+    if (!values.json) terminal.next(howToServe(project, targetName))
     return 0
   },
 })

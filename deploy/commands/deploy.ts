@@ -14,12 +14,15 @@ import { redact } from '../targets/tool-output.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseMs } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
+import { withProgress } from '../terminal/progress.ts'
 import { parseVariable } from '../terminal/server-address.ts'
 import { quoted } from '../terminal/shell-word.ts'
+import { stylesFor } from '../terminal/styles.ts'
 import { isSystemError } from '../terminal/system-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { ProjectTarget } from './_choose-project.ts'
 import { type Checked, checkDeployed, findDeployedUrl, tellChecked } from './_deployed-url.ts'
+import { howToAdd } from './_next.ts'
 import { describePlace, readPlace, settlePlace } from './_place.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
 import { isOnTerminal, notInstalled, openTool, placeAsJson } from './_released-place.ts'
@@ -164,8 +167,12 @@ async function deployProject(
 
   const artefact = await buildInto(target, project, outDir, { secrets })
   terminal.note(`built ${relative(cwd, join(outDir, artefact.main))}: ${describeSize(artefact.size)}`)
-  await refuseUndeployable(target, project, artefact)
-  for (const line of (await target.tryOut?.(outDir, artefact, project)) ?? []) terminal.note(line)
+  const warned = await refuseUndeployable(target, project, artefact)
+  const tried = await withProgress(async (show) => {
+    show('trying out what was built')
+    return (await target.tryOut?.(outDir, artefact, project)) ?? []
+  })
+  for (const line of tried) terminal.note(line)
 
   const deployment = target.deployment(outDir, project, { secrets, extra, isPreview, stage })
   for (const name of unsentSecrets(project, secrets, stage)) {
@@ -179,7 +186,7 @@ async function deployProject(
       terminal.warn(
         `without a terminal, deploy refuses a place that nothing names: ${place.claim}${place.hasLinks ? '' : ', or pass --yes'}`,
       )
-    return dryRun(deployment, project, unpublishable(project, secrets), extra)
+    return dryRun(deployment, project, unpublishable(project, secrets), extra, warned)
   }
   const tool = await openTool(deployment.tool, project, { withinMs: timeoutMs })
   const consent = { isAsked: values.yes !== true, isPreview, withinMs: timeoutMs }
@@ -229,9 +236,12 @@ async function runSteps(
   options: { readonly hidden: readonly string[]; readonly withinMs: number },
 ): Promise<{ told: string; failure?: Failure }> {
   let told = ''
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
     terminal.note(step.title)
-    const ran = await runStep(step, tool, options)
+    const ran = await withProgress((show) => {
+      show(step.title, `step ${at + 1} of ${steps.length}`)
+      return runStep(step, tool, options)
+    })
     const { code, complaint, isHung = false } = ran
     if (isHung) {
       const reason = `${step.title} did not end within ${options.withinMs / 1000} s and was stopped: it may have changed a part; see the output above, or pass a longer --timeout`
@@ -277,12 +287,16 @@ async function end(outcome: Outcome, result: Failure | { readonly url: string })
   if (!isJson) process.stdout.write(`deployed ${printable(url)}\n`)
   if (values['no-check']) {
     if (isJson) writeJson(progress, { url })
+    else terminal.next(`npx mayfly-mcp check ${quoted(url)}`)
     return 0
   }
   const checked = await checkDeployed({ url, headers: deployment.endpoint?.headers, bearer })
   if (isJson) writeJson(progress, { url, checked })
   const isStrict = values.check === true
-  return tellChecked(checked, url, { isStrict, isFull: isStrict && !isJson })
+  const code = tellChecked(checked, url, { isStrict, isFull: isStrict && !isJson })
+  // A failure has said what to do.
+  if (code === 0 && !isJson) terminal.next(howToAdd(url))
+  return code
 }
 
 interface Written {
@@ -321,28 +335,42 @@ async function dryRun(
   project: Project,
   secrets: readonly Secret[],
   extra: readonly string[],
+  warned: readonly string[],
 ): Promise<number> {
   const tool = findTool(deployment.tool, project.cwd)
-  if (tool === undefined) terminal.warn(notInstalled(deployment.tool))
-  else {
+  if (tool === undefined) {
+    const isSaid = warned.some((line) => line.startsWith(`${deployment.tool.name} is not installed`))
+    if (!isSaid) terminal.warn(notInstalled(deployment.tool))
+  } else {
     await requireLogin(tool, deployment, project.cwd).catch((error: unknown) => {
       if (!isA(error, CliError)) throw error
       terminal.warn(error.message)
     })
   }
   const hidden = [...secrets.map(({ value }) => value), process.env[deployment.tool.token] ?? '']
-  for (const step of deployment.steps)
-    process.stdout.write(`${printable(shownStep(step, deployment, project.cwd, hidden, extra))}\n`)
+  const { dim } = stylesFor()
+  const width = String(deployment.steps.length).length
+  for (const [at, step] of deployment.steps.entries()) {
+    const command = printable(shownStep(step, deployment, project.cwd, hidden, extra))
+    const title = `${String(at + 1).padStart(width)}  ${printable(step.title)}`
+    process.stdout.write(`${title}\n${' '.repeat(width + 2)}${dim(command)}\n`)
+  }
+  terminal.next('the same without --dry-run, which uploads')
   return 0
 }
 
-/** Throws for errors that `mayfly doctor` finds. Size limits only warn, since the platform may have raised them. */
-async function refuseUndeployable(target: Target, project: Project, artefact: Artefact): Promise<void> {
-  for (const line of await buildWarnings(artefact, target, project)) terminal.warn(line)
+/**
+ * Returns what it warned of. Throws for errors that `mayfly doctor` finds. Size limits only warn, since the platform may have raised them.
+ */
+async function refuseUndeployable(target: Target, project: Project, artefact: Artefact): Promise<string[]> {
+  const warnings = await buildWarnings(artefact, target, project)
   for (const { level, message } of await target.examine(project)) {
     if (level === 'error') throw new CliError(message)
-    if (level === 'warning') terminal.warn(message)
+    if (level === 'warning') warnings.push(message)
   }
+  const lines = [...new Set(warnings)]
+  for (const line of lines) terminal.warn(line)
+  return lines
 }
 
 /** The command as a user would type it. Shows secrets by name only and omits tokens, since the output may end up in a log. */

@@ -6,7 +6,6 @@ import { basename, join, resolve } from 'node:path'
 import { toChunks } from '../ingest/chunks.ts'
 import { loadModel } from '../ingest/model.ts'
 import { type Place, pathIn, placeOf } from '../ingest/place.ts'
-import { createProgress } from '../ingest/progress.ts'
 import { findDocuments } from '../ingest/sources.ts'
 import { openStore } from '../ingest/store.ts'
 import { synchronise } from '../ingest/synchronise.ts'
@@ -15,6 +14,7 @@ import { refuseForeign } from '../project/owner.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseCommand } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
+import { withProgress } from '../terminal/progress.ts'
 import { terminal } from '../terminal/terminal.ts'
 
 const HELP: Help = {
@@ -88,37 +88,51 @@ export async function ingest(args: string[]): Promise<number> {
   loadEnvFiles({ cwd, entry: join(cwd, 'ingest') })
 
   const startedAt = performance.now()
-  const { documents, failed: unread } = await findDocuments(place, positionals, urls)
-  const model = await loadModel(place, modelName!)
-  const { chunks, failed: unsplit } = await toChunks(documents, { name, chunkSize, modelId: model.id })
-  const failed = [...unread, ...unsplit]
-  if (chunks.length === 0 && failed.length > 0)
-    throw new CliError('none of the documents could be read: nothing was changed')
-  if (chunks.length === 0) throw new CliError('these documents contain no text: nothing was changed')
-  const store = await openStore(cwd, storeName!)
-  const progress = createProgress()
-  const changes = await synchronise(store.store, chunks, {
-    indexName: index!,
-    prefix: `${name}:`,
-    embed: model.embed,
-    // A document that could not be read still exists.
-    removes: failed.length === 0,
-    mayRemoveMost: values['remove-most'] === true,
-    isDryRun: values['dry-run'] === true,
-    progress,
+  const { documents, chunks, unsplit, failed, changes } = await withProgress(async (show) => {
+    show('reading the documents')
+    const { documents, failed: unread } = await findDocuments(place, positionals, urls)
+    const model = await loadModel(place, modelName!)
+    show('splitting', `${documents.length} documents`)
+    const { chunks, failed: unsplit } = await toChunks(documents, { name, chunkSize, modelId: model.id })
+    const failed = [...unread, ...unsplit]
+    if (chunks.length === 0 && failed.length > 0)
+      throw new CliError('none of the documents could be read: nothing was changed')
+    if (chunks.length === 0) throw new CliError('these documents contain no text: nothing was changed')
+    const store = await openStore(cwd, storeName!)
+    const changes = await synchronise(store.store, chunks, {
+      indexName: index!,
+      prefix: `${name}:`,
+      embed: model.embed,
+      // A document that could not be read still exists.
+      removes: failed.length === 0,
+      mayRemoveMost: values['remove-most'] === true,
+      isDryRun: values['dry-run'] === true,
+      show,
+    })
+    show('saving the index')
+    if (!values['dry-run'] && changes.added + changes.removed > 0) await store.save()
+    return { documents, chunks, unsplit, failed, changes }
   })
-  if (!values['dry-run'] && changes.added + changes.removed > 0) await store.save()
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   const { added, removed, kept } = changes
   const would = values['dry-run'] ? ' (nothing was changed)' : ''
   process.stdout.write(
     `${documents.length - unsplit.length} documents, ${chunks.length} chunks: ${added} new, ${removed} removed, ${kept} unchanged in ${seconds} s${would}\n`,
   )
-  if (failed.length === 0) return 0
+  if (failed.length === 0) {
+    if (!changes.isRefused) terminal.next(afterIngest(values['dry-run'] === true, index!))
+    return 0
+  }
   terminal.warn(
     `nothing was removed, since ${failed.length === 1 ? 'a document' : `${failed.length} documents`} could not be read`,
   )
   return 1
+}
+
+function afterIngest(isDryRun: boolean, index: string): string {
+  return isDryRun
+    ? 'the same without --dry-run'
+    : `let a tool search "${index}" with createVectorQueryTool, and run this again when the documents change`
 }
 
 /** Part of every chunk's id: at most 20 characters, since some stores limit ids to 64 bytes. */

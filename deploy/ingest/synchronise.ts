@@ -5,9 +5,9 @@ import { isA, memberOf, textOf } from '../../src/definition/error-text.ts'
 import { EmbeddingError } from '../../src/retrieval/embed.ts'
 import { VectorStoreError } from '../../src/retrieval/store.ts'
 import { CliError } from '../terminal/cli-error.ts'
+import type { Show } from '../terminal/progress.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { type Chunk, documentOf } from './chunks.ts'
-import type { Progress } from './progress.ts'
 import type { IngestStore } from './vectorize.ts'
 
 export interface SynchroniseOptions {
@@ -19,7 +19,8 @@ export interface SynchroniseOptions {
   /** Whether more than half of the index may belong to documents that are gone. */
   readonly mayRemoveMost: boolean
   readonly isDryRun: boolean
-  readonly progress: Progress
+  /** Says what happens. Default: nothing does. */
+  readonly show?: Show
   /** Milliseconds before the first retry. Default 1000. */
   readonly retryMs?: number
 }
@@ -28,6 +29,8 @@ export interface Changes {
   readonly added: number
   readonly removed: number
   readonly kept: number
+  /** Of a dry run: whether a real one would be refused. A warning said why. */
+  readonly isRefused?: boolean
 }
 
 /** Chunks that are embedded and added together. If interrupted, added chunks stay. */
@@ -41,8 +44,9 @@ export async function synchronise(
   chunks: readonly Chunk[],
   options: SynchroniseOptions,
 ): Promise<Changes> {
-  const { indexName, prefix, embed, progress, retryMs = 1000 } = options
+  const { indexName, prefix, embed, show = () => {}, retryMs = 1000 } = options
   const again = <Value>(what: string, act: () => Promise<Value>): Promise<Value> => repeat(what, act, retryMs)
+  show('reading the index')
   const existing = await again('listing the index', () => idsOf(store, indexName, prefix))
   const wanted = new Set(chunks.map(({ id }) => id))
   const missing = chunks.filter(({ id }) => existing?.has(id) !== true)
@@ -50,38 +54,35 @@ export async function synchronise(
   const documents = new Set(chunks.map(({ metadata }) => documentOf(metadata.source)))
   // A chunk of a document that is still there is replaced.
   const lost = gone.filter((id) => !documents.has(id.slice(prefix.length, prefix.length + DOCUMENT_LENGTH)))
-  if (lost.length > (existing?.size ?? 0) / 2 && !options.mayRemoveMost) {
+  const isRefused = lost.length > (existing?.size ?? 0) / 2 && !options.mayRemoveMost
+  if (isRefused) {
     const why = `${lost.length} of the ${existing?.size} chunks named ${prefix.slice(0, -1)} are of documents that are not here, and would be removed: pass --remove-most if they may go, or another --name to keep them`
     if (!options.isDryRun) throw new CliError(why)
     terminal.warn(why)
   }
   const changes = { added: missing.length, removed: gone.length, kept: chunks.length - missing.length }
-  if (options.isDryRun) return changes
+  if (options.isDryRun) return { ...changes, isRefused }
   let isCreated = existing !== undefined
-  try {
-    for (let at = 0; at < missing.length; at += BATCH) {
-      progress.show(at, missing.length)
-      const batch = missing.slice(at, at + BATCH)
-      const vectors = await again('embedding', () => embed(batch.map(({ input }) => input)))
-      if (!isCreated)
-        await again('creating the index', () =>
-          store.createIndex({ indexName, dimension: vectors[0]!.length }),
-        )
-      isCreated = true
-      await again('adding to the index', () =>
-        store.upsert({
-          indexName,
-          vectors,
-          ids: batch.map(({ id }) => id),
-          metadata: batch.map(({ metadata }) => metadata),
-        }),
-      )
-    }
-    // Last, so that no chunk is missing in the meantime.
-    if (gone.length > 0)
-      await again('removing from the index', () => store.deleteVectors({ indexName, ids: gone }))
-  } finally {
-    progress.end()
+  for (let at = 0; at < missing.length; at += BATCH) {
+    show('embedding', `${at} of ${missing.length} chunks`)
+    const batch = missing.slice(at, at + BATCH)
+    const vectors = await again('embedding', () => embed(batch.map(({ input }) => input)))
+    if (!isCreated)
+      await again('creating the index', () => store.createIndex({ indexName, dimension: vectors[0]!.length }))
+    isCreated = true
+    await again('adding to the index', () =>
+      store.upsert({
+        indexName,
+        vectors,
+        ids: batch.map(({ id }) => id),
+        metadata: batch.map(({ metadata }) => metadata),
+      }),
+    )
+  }
+  // Last, so that no chunk is missing in the meantime.
+  if (gone.length > 0) {
+    show('removing', `${gone.length} chunks`)
+    await again('removing from the index', () => store.deleteVectors({ indexName, ids: gone }))
   }
   return changes
 }

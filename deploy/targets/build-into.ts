@@ -5,6 +5,8 @@ import { openOutFolder, type Remove } from '../build/out-folder.ts'
 import type { Artefact, Project, Target } from '../contract/target.ts'
 import { homelessSessions } from '../doctor/findings.ts'
 import { refuseFaulty } from '../doctor/load.ts'
+import { displayPath } from '../project/entry.ts'
+import { withProgress } from '../terminal/progress.ts'
 
 /** Sizes above this share of a limit get a warning. */
 const NEAR_LIMIT = 0.8
@@ -27,15 +29,19 @@ export async function buildInto(
   { secrets, remove }: BuildIntoOptions = {},
 ): Promise<Artefact> {
   const { cwd } = project
-  await refuseFaulty(project, { mustLoad: true })
-  const out = openOutFolder({ out: outDir, cwd, sources: await sourceFiles(project) }, remove)
-  try {
-    const artefact = await buildChecked(target, project, out.staging, { sent: secrets, earlier: outDir })
-    out.commit()
-    return artefact
-  } finally {
-    out.discard()
-  }
+  return withProgress(async (show) => {
+    show(`loading ${displayPath(project.entry)}`, 'step 1 of 2')
+    await refuseFaulty(project, { mustLoad: true })
+    const out = openOutFolder({ out: outDir, cwd, sources: await sourceFiles(project) }, remove)
+    try {
+      show('bundling', 'step 2 of 2')
+      const artefact = await buildChecked(target, project, out.staging, { sent: secrets, earlier: outDir })
+      out.commit()
+      return artefact
+    } finally {
+      out.discard()
+    }
+  })
 }
 
 export function describeSize({ raw, gzip }: Artefact['size']): string {

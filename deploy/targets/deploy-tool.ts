@@ -13,6 +13,7 @@ import { findProgram, resolveBin } from '../project/project-tool.ts'
 import { atExit, type Interruption, interruptedCode, onInterrupt } from '../run/ending.ts'
 import { toStart } from '../run/program.ts'
 import { CliError } from '../terminal/cli-error.ts'
+import { withProgress } from '../terminal/progress.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { createRedactor, errorIn, redact } from './tool-output.ts'
 
@@ -88,11 +89,18 @@ interface AskOptions {
   readonly withinMs?: number
 }
 
-/** The answer of a tool that only looks something up. Shows nothing. */
-export async function ask(
+/** The answer of a tool that only looks something up. Shows none of it. */
+export function ask(step: DeployStep, tool: DeployTool, options: AskOptions = {}): Promise<Asked> {
+  return withProgress((show) => {
+    show(step.title)
+    return askTool(step, tool, options)
+  })
+}
+
+async function askTool(
   { command, args, cwd, env, stdin }: DeployStep,
   tool: DeployTool,
-  { withinMs = LOGIN_TIMEOUT_MS }: AskOptions = {},
+  { withinMs = LOGIN_TIMEOUT_MS }: AskOptions,
 ): Promise<Asked> {
   const { windowsVerbatimArguments, ...started } = toStart(command ?? tool, args)
   const child = spawn(started.command, started.args, {

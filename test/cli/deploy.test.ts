@@ -150,7 +150,7 @@ describe('mayfly deploy', { timeout: TIMEOUT_MS }, () => {
     expect(code).toBe(0)
     const out = join(project.folder, 'dist/cloudflare')
     expect(stdout).toBe(
-      `wrangler deploy ${out}/server.js --no-bundle --config ${out}/wrangler.json --keep-vars --secrets-file /dev/stdin --env 'it'\\''s' < (secrets, on stdin)\n`,
+      `1  upload the Worker and its secrets\n   wrangler deploy ${out}/server.js --no-bundle --config ${out}/wrangler.json --keep-vars --secrets-file /dev/stdin --env 'it'\\''s' < (secrets, on stdin)\n`,
     )
     expect(calls(project).map(({ command }) => command)).toEqual(['whoami'])
   })

@@ -204,6 +204,7 @@ describe('a message', () => {
 
   test.each(['note', 'warn', 'warnOnce', 'redraw'] as const)('%s is one line, whatever it quotes', (kind) => {
     const text = written(() => terminal[kind](`a\nmayfly: b\r\u001b[2J${kind}`))
+    written(() => terminal.redraw(''))
     expect(text.slice(text.startsWith('\r') ? 4 : 0)).toMatch(
       /^(?:mayfly: )?a\\u000amayfly: b\\u000d\\u001b\[2J\w+\n?$/,
     )

@@ -71,6 +71,7 @@ export async function buildMcpb(args: string[]): Promise<number> {
   const { values, positionals } = line
   oneTarget(values.target)
   if (values.quiet) terminal.beQuiet()
+  if (values.json) terminal.hideProgress()
   const variables = (values.env ?? []).map(parseVariable)
   const project = readProject(process.cwd(), oneEntry(positionals))
   const identity = await identityOf(project)
@@ -84,6 +85,7 @@ export async function buildMcpb(args: string[]): Promise<number> {
       ? `${toJsonLine({ target: 'mcpb', out, ...artefact })}\n`
       : `built ${printable(join(out, artefact.main))}: ${describeSize(artefact.size)}\n`,
   )
+  if (!values.json) terminal.next(`open ${join(out, artefact.main)} with Claude Desktop`)
   return 0
 }
 
