@@ -26,10 +26,15 @@ export async function sourceFiles({ cwd, entry }: Pick<Project, 'cwd' | 'entry'>
 
 /** Whether the project's own code uses sessions. Installed packages are not searched. */
 export async function keepsSessions(project: Pick<Project, 'cwd' | 'entry'>): Promise<boolean> {
-  const { text } = await bundleOwnCode(project)
+  const text = await ownCode(project)
   return /\bimport \{[^}]*\b(?:createSessions|startHTTP|startSSE|startHonoSSE)\b[^}]*\} from "mayfly-mcp\/node"/.test(
     text,
   )
+}
+
+/** The project's own code as one text, without installed packages and comments. Empty if it does not build. */
+export async function ownCode(project: Pick<Project, 'cwd' | 'entry'>): Promise<string> {
+  return (await bundleOwnCode(project)).text
 }
 
 /** Empty if it does not build. */

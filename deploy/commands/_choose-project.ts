@@ -27,6 +27,26 @@ export function chooseProject(
   return { project, targetName, target: findTarget(targetName) }
 }
 
+/**
+ * The project for each of its platforms, or for those that are given: each once. `node` for a project that names none. Throws as
+ * `chooseProject`.
+ */
+export function chooseEach(
+  positionals: readonly string[],
+  given: readonly string[] = [],
+  stage?: string | undefined,
+): readonly [ProjectTarget, ...ProjectTarget[]] {
+  for (const name of given) findTarget(name)
+  const project = { ...readProject(process.cwd(), oneEntry(positionals)), stage }
+  const [first = 'node', ...others] = new Set(given.length > 0 ? given : projectTargets(project))
+  const chosen = (targetName: string): ProjectTarget => ({
+    project,
+    targetName,
+    target: findTarget(targetName),
+  })
+  return [chosen(first), ...others.map(chosen)]
+}
+
 function onlyTarget(project: Pick<Project, 'cwd' | 'entry'>): string {
   const names = projectTargets(project)
   const [first = 'node', ...others] = names

@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import type { Project } from '../contract/target.ts'
 import { defaultEntry } from '../project/entry.ts'
 import { unsentSecrets } from '../project/secrets.ts'
+import { stageOption } from '../project/stages.ts'
 import { findTarget } from '../targets/all.ts'
 import { printable } from '../terminal/cli-error.ts'
 import { quoted } from '../terminal/shell-word.ts'
@@ -17,9 +18,10 @@ export function projectCommandLine(name: string, project: Project, targetName: s
 /** After a build, or after `doctor` has found nothing wrong. */
 export function howToServe(project: Project, targetName: string): string {
   if (findTarget(targetName).isOwnMachine)
-    return `${projectCommandLine('preview', project, targetName)} to try the result`
+    return `${projectCommandLine('preview', project, targetName)}${stageOption(project.stage)} to try the result`
   const secrets = unsentSecrets(project, new Map()).map((name) => ` --secret ${name}`)
-  return `${projectCommandLine('deploy', project, targetName)}${printable(secrets.join(''))}`
+  const options = `${stageOption(project.stage)}${secrets.join('')}`
+  return `${projectCommandLine('deploy', project, targetName)}${printable(options)}`
 }
 
 /** After a deployment. */

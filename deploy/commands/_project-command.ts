@@ -15,7 +15,7 @@ import {
 } from '../terminal/command-line.ts'
 import type { Help, HelpRow } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
-import { chooseProject, type ProjectTarget } from './_choose-project.ts'
+import { chooseEach, chooseProject, type ProjectTarget } from './_choose-project.ts'
 
 /** Help for the options that all commands share. */
 export const COMMON_HELP: readonly HelpRow[] = [
@@ -58,22 +58,60 @@ export function projectCommand<const Options extends ParseArgsOptionsConfig>({
 }: ProjectCommand<Options>): (args: string[]) => Promise<number> {
   return async (args) => {
     const dashes = hasToolOptions ? args.indexOf('--') : -1
-    const own = dashes < 0 ? args : args.slice(0, dashes)
-    const line = parseCommand(name, help, own, { ...COMMON_OPTIONS, ...options })
+    const line = parseProjectCommand(name, help, dashes < 0 ? args : args.slice(0, dashes), options)
     if (line === undefined) return 0
-    const { target, quiet, stage } = line.values as { target?: string[]; quiet?: boolean; stage?: string }
-    if (quiet) terminal.beQuiet()
-    const values = line.values as ParsedOptions<Options>
+    const { positionals, targets, values } = line
     // Report an invalid target or port before a missing entry.
-    const targetName = oneTarget(target)
+    const targetName = oneTarget(targets)
     checkServing(values)
-    const chosen = chooseProject(
-      line.positionals,
-      targetName,
-      'stage' in options ? chooseStage(stage) : undefined,
-    )
+    const chosen = chooseProject(positionals, targetName, stageOf(options, values))
     return run(chosen, values, dashes < 0 ? [] : args.slice(dashes + 1))
   }
+}
+
+export interface EachTargetCommand<Options extends ParseArgsOptionsConfig>
+  extends Omit<ProjectCommand<Options>, 'run' | 'hasToolOptions'> {
+  /** Resolves with the exit code. Rejects with `CliError`. */
+  run(chosen: readonly [ProjectTarget, ...ProjectTarget[]], values: ParsedOptions<Options>): Promise<number>
+}
+
+/** The same for a command that works on all platforms of the project at once, or on those that are given. */
+export function eachTargetCommand<const Options extends ParseArgsOptionsConfig>({
+  name,
+  help,
+  options,
+  run,
+}: EachTargetCommand<Options>): (args: string[]) => Promise<number> {
+  return async (args) => {
+    const line = parseProjectCommand(name, help, args, options)
+    return line === undefined
+      ? 0
+      : run(chooseEach(line.positionals, line.targets, stageOf(options, line.values)), line.values)
+  }
+}
+
+/** Of a command that takes `STAGE_OPTION`. */
+function stageOf(options: ParseArgsOptionsConfig, { stage }: { stage?: unknown }): string | undefined {
+  return 'stage' in options ? chooseStage(stage as string | undefined) : undefined
+}
+
+/** Undefined if only the help was wanted. */
+function parseProjectCommand<const Options extends ParseArgsOptionsConfig>(
+  name: string,
+  help: Help,
+  args: string[],
+  options: Options,
+): { positionals: string[]; targets: string[] | undefined; values: ParsedOptions<Options> } | undefined {
+  const line = parseCommand(name, help, args, { ...COMMON_OPTIONS, ...options })
+  if (line === undefined) return undefined
+  const {
+    target: targets,
+    quiet,
+    json,
+  } = line.values as { target?: string[]; quiet?: boolean; json?: boolean }
+  if (quiet) terminal.beQuiet()
+  if (json) terminal.hideProgress()
+  return { positionals: line.positionals, targets, values: line.values as ParsedOptions<Options> }
 }
 
 /** The folder that a build goes to. */

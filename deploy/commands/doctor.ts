@@ -1,9 +1,10 @@
 /** `mayfly doctor`: finds what is missing, wrong, or degraded before a deployment. */
 
-import { relative } from 'node:path'
 import { isA } from '../../src/definition/error-text.ts'
 import { toJsonLine } from '../../src/definition/json-line.ts'
+import { ownCode } from '../build/bundler.ts'
 import type { Finding, Project, Target } from '../contract/target.ts'
+import type { Description } from '../doctor/describe.ts'
 import {
   authFindings,
   bindingFindings,
@@ -15,31 +16,36 @@ import {
   versionFindings,
 } from '../doctor/findings.ts'
 import { describeServer, faultOf } from '../doctor/load.ts'
+import { renderDoctor } from '../doctor/render.ts'
+import { usedFeatures } from '../doctor/used.ts'
 import { cronOf } from '../project/cron.ts'
-import { defaultEntry } from '../project/entry.ts'
-import { findSecret, unsentSecrets } from '../project/secrets.ts'
-import { stageOption } from '../project/stages.ts'
+import { displayPath } from '../project/entry.ts'
+import { findSecret } from '../project/secrets.ts'
 import { findTarget } from '../targets/all.ts'
-import { CliError, printable, printableLines } from '../terminal/cli-error.ts'
+import { CliError } from '../terminal/cli-error.ts'
 import type { Help } from '../terminal/help.ts'
-import { quoted } from '../terminal/shell-word.ts'
-import { stylesFor } from '../terminal/styles.ts'
-import { COMMON_HELP, projectCommand, STAGE_HELP, STAGE_OPTION } from './_project-command.ts'
+import { withProgress } from '../terminal/progress.ts'
+import { isColoured, WIDTH } from '../terminal/styles.ts'
+import type { ProjectTarget } from './_choose-project.ts'
+import { howToServe, projectCommandLine } from './_next.ts'
+import { COMMON_HELP, eachTargetCommand, STAGE_HELP, STAGE_OPTION } from './_project-command.ts'
 
 const HELP: Help = {
-  usage: ['mayfly doctor [entry] [--target <name>] [--stage <name>] [--json] [--quiet]'],
+  usage: ['mayfly doctor [entry] [--target <name>]... [--stage <name>] [--verbose] [--json] [--quiet]'],
   options: [
     ...COMMON_HELP,
     STAGE_HELP,
+    ['--verbose', 'tell everything that degrades, not only what the code of your server uses'],
     [
       '--json',
-      'print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON',
+      'print { target, findings: [{ level, message }], degrades: [{ features, reason, remedy }] } as JSON; for several targets a list of these',
     ],
   ],
   text: [
+    'Examines every target of the project, or those that are given: --target may be repeated.',
     'Ends with what to do next. Exit code 1 if something is wrong, 0 otherwise. Warnings and degraded features are not wrong.',
   ],
-  examples: ['mayfly doctor --target lambda', 'mayfly doctor --stage staging'],
+  examples: ['mayfly doctor --target lambda --verbose', 'mayfly doctor --stage staging'],
   page: 'degradation.md',
 }
 
@@ -50,68 +56,97 @@ interface Report {
 }
 
 /** Throws `CliError` if there is no entry. */
-export const doctor = projectCommand({
+export const doctor = eachTargetCommand({
   name: 'doctor',
   help: HELP,
-  options: { ...STAGE_OPTION, json: { type: 'boolean' } },
-  run: async ({ project, targetName }, { json }) => {
-    const report = await examine(project, targetName)
-    const isWrong = report.findings.some(({ level }) => level === 'error')
-    const next = isWrong
-      ? 'mend what is marked "error", then run this again'
-      : afterDoctor(project, targetName)
-    process.stdout.write(json ? `${toJsonLine(report)}\n` : `${render(report)}\nNext: ${next}\n`)
+  options: { ...STAGE_OPTION, json: { type: 'boolean' }, verbose: { type: 'boolean' } },
+  run: async (chosen, { json, verbose }) => {
+    const [{ project }] = chosen
+    const { server, reports } = await withProgress(async (show) => {
+      show(`loading ${displayPath(project.entry)}`)
+      const server = await describeOrFail(project)
+      const reports: Report[] = []
+      for (const [at, { targetName, target }] of chosen.entries()) {
+        show(`examining ${target.title}`, `${at + 1} of ${chosen.length}`)
+        reports.push(await examine(project, targetName, server))
+      }
+      return { server, reports }
+    })
+    const isWrong = reports.some(({ findings }) => findings.some(({ level }) => level === 'error'))
+    if (json) {
+      const [first] = reports
+      process.stdout.write(`${toJsonLine(reports.length === 1 ? first! : reports)}\n`)
+      return isWrong ? 1 : 0
+    }
+    const { info } = 'failure' in server ? {} : server
+    const options = {
+      used: verbose || info === undefined ? undefined : usedFeatures(await ownCode(project), info),
+      isColoured: isColoured(),
+      width: process.stdout.isTTY === true ? WIDTH : Number.POSITIVE_INFINITY,
+    }
+    const examined = reports.map((report) => ({ ...report, title: findTarget(report.target).title }))
+    process.stdout.write(`${renderDoctor(examined, options)}\n${next(chosen, isWrong)}`)
     return isWrong ? 1 : 0
   },
 })
 
-/** What follows when nothing is wrong, to be typed as it is. */
-function afterDoctor(project: Project, targetName: string): string {
-  const entry =
-    project.entry === defaultEntry(project.cwd) ? '' : ` ${quoted(relative(project.cwd, project.entry))}`
-  const what = `${entry} --target ${targetName}`
-  if (findTarget(targetName).isOwnMachine)
-    return printable(
-      `npx mayfly build${what}, and npx mayfly preview${what}${stageOption(project.stage)} to try the result`,
-    )
-  const secrets = unsentSecrets(project, new Map()).map((name) => ` --secret ${name}`)
-  return printable(`npx mayfly deploy${what}${stageOption(project.stage)}${secrets.join('')}`)
+function next(chosen: readonly ProjectTarget[], isWrong: boolean): string {
+  if (isWrong) return 'Next: mend what is marked "error", then run this again\n'
+  const steps = chosen.map(afterDoctor)
+  return steps.length === 1 ? `Next: ${steps[0]}\n` : `Next:\n${steps.map((step) => `  ${step}\n`).join('')}`
 }
 
-async function examine(project: Project, targetName: string): Promise<Report> {
-  const target = findTarget(targetName)
-  const limits = target.limits.map((message): Finding => ({ level: 'ok', message }))
-  const place = placeFindings(target, project)
-  const findings = [...versionFindings(), ...(await target.examine(project)), ...place, ...limits]
+/** What follows when nothing is wrong. A deployment builds by itself. */
+function afterDoctor({ project, targetName, target }: ProjectTarget): string {
+  const build = target.isOwnMachine ? `${projectCommandLine('build', project, targetName)}, and ` : ''
+  return build + howToServe(project, targetName)
+}
+
+/** The server, loaded once for all targets, or why it cannot be. */
+async function describeOrFail(project: Project): Promise<Description | { readonly failure: CliError }> {
   try {
-    const { info, tools, fault } = await describeServer(project, { isDeployed: true })
-    if (fault !== undefined) throw faultOf(project, fault)
-    if (info === undefined) {
-      const message = 'the server was not written with Mayfly: doctor cannot tell what it needs'
-      return { target: targetName, findings: [...findings, { level: 'warning', message }], degrades: [] }
-    }
-    const hasSecret = info.hasSecret || findSecret(project, 'MAYFLY_SECRET') !== undefined
-    return {
-      target: targetName,
-      findings: [
-        ...findings,
-        { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
-        ...secretFindings(project, info),
-        ...cronSecretFindings(project, cronOf(project)),
-        ...bindingFindings(info, target, cronOf(project)),
-        ...authFindings(info),
-        ...publicUrlFindings(info, target),
-      ],
-      degrades: degradations(info, hasSecret, target),
-    }
+    const description = await describeServer(project, { isDeployed: true })
+    return description.fault === undefined ? description : { failure: faultOf(project, description.fault) }
   } catch (error) {
     if (!isA(error, CliError)) throw error
-    return {
-      target: targetName,
-      findings: [...findings, { level: 'error', message: error.message }],
-      degrades: [],
-    }
+    return { failure: error }
   }
+}
+
+async function examine(
+  project: Project,
+  targetName: string,
+  server: Awaited<ReturnType<typeof describeOrFail>>,
+): Promise<Report> {
+  const target = findTarget(targetName)
+  const limits = target.limits.map((message): Finding => ({ level: 'ok', message }))
+  const findings = [
+    ...versionFindings(),
+    ...(await target.examine(project)),
+    ...placeFindings(target, project),
+    ...limits,
+  ]
+  const reportOf = (...more: Finding[]): Report => ({
+    target: targetName,
+    findings: [...findings, ...more],
+    degrades: [],
+  })
+  if ('failure' in server) return reportOf({ level: 'error', message: server.failure.message })
+  const { info, tools } = server
+  if (info === undefined) {
+    const message = 'the server was not written with Mayfly: doctor cannot tell what it needs'
+    return reportOf({ level: 'warning', message })
+  }
+  const hasSecret = info.hasSecret || findSecret(project, 'MAYFLY_SECRET') !== undefined
+  const report = reportOf(
+    { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
+    ...secretFindings(project, info),
+    ...cronSecretFindings(project, cronOf(project)),
+    ...bindingFindings(info, target, cronOf(project)),
+    ...authFindings(info),
+    ...publicUrlFindings(info, target),
+  )
+  return { ...report, degrades: degradations(info, hasSecret, target) }
 }
 
 /** Where the stage is. That of production is told by what `examine` finds. */
@@ -129,22 +164,4 @@ function placeFindings(target: Target, project: Project): Finding[] {
     if (!isA(error, CliError)) throw error
     return [{ level: 'error', message: error.message }]
   }
-}
-
-const MARKS = { ok: 'ok      ', warning: 'warning ', error: 'error   ' } as const
-const MEANINGS = { ok: 'ok', warning: 'warning', error: 'failure' } as const
-
-function render({ target, findings, degrades }: Report): string {
-  const styles = stylesFor()
-  const found = findings.map(
-    ({ level, message }) =>
-      `  ${styles[MEANINGS[level]](MARKS[level])}${printableLines(message).replaceAll('\n', '\n          ')}`,
-  )
-  const lost = degrades.map(
-    ({ features, reason, remedy }) =>
-      `  ${styles.heading(features.join(', '))}\n    ${printable(`${reason} ${remedy}`)}`,
-  )
-  return `${findTarget(target).title}\n${found.join('\n')}\n${
-    lost.length === 0 ? '' : `\nWhat degrades, and is not advertised\n${lost.join('\n')}\n`
-  }`
 }

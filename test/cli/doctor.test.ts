@@ -60,7 +60,7 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
   test('says what is there, what is missing, and what will degrade', async () => {
     await using project = arrange()
 
-    const { code, stdout, stderr } = await doctor(project, '--target', 'node')
+    const { code, stdout, stderr } = await doctor(project, '--target', 'node', '--verbose')
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^Node\n {2}ok {6}mayfly-mcp \d/)
@@ -69,10 +69,85 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
     expect(stdout).toMatch(/What degrades[\s\S]*tools\.listChanged \(legacy\)/)
     // One long-lived process needs no bus.
     expect(stdout).not.toContain('No bus is configured')
-    expect((await doctor(project, '--target', 'cloudflare')).stdout).toMatch(
+    expect((await doctor(project, '--target', 'cloudflare', '--verbose')).stdout).toMatch(
       /tools\.listChanged \(modern\)[\s\S]*No bus is configured/,
     )
     expect(stdout).not.toContain('a line of the server')
+  })
+
+  test('what the server does not use is counted, and told in full by --verbose and --json', async () => {
+    await using project = arrange()
+    const { stdout } = await doctor(project, '--target', 'node')
+    const [, count] = /\n(\d+) features degrade here, unused by your server: --verbose\n\nNext: /.exec(
+      stdout,
+    )!
+    expect(stdout).not.toMatch(/listChanged|What degrades|and degrades/)
+
+    const { degrades } = await report(project)
+    const features = degrades.flatMap((one) => one.features.map((name) => name.split(' ')[0]))
+    expect(new Set(features).size).toBe(Number(count))
+    const verbose = (await doctor(project, '--target', 'node', '--verbose')).stdout
+    for (const { reason } of degrades) expect(verbose).toContain(reason)
+    expect(verbose).not.toContain('--verbose')
+  })
+
+  test.for([
+    ['tools.listChanged (legacy)', 'server.tools.notifyListChanged()'],
+    ['resources.subscribe (legacy)', `server.resources.notifyUpdated({ uri: 'a://b' })`],
+    ['cancellation (legacy)', 'ctx.signal.throwIfAborted()'],
+    ['sampling (legacy)', 'ctx.createMessage({ messages: [], maxTokens: 1 })'],
+    ['sessions (modern), sessions (legacy)', `ctx.can('sessions')`],
+  ] as const)('a server that uses %s is told what happens to it', async ([feature, use]) => {
+    await using project = arrange()
+    const text = readFileSync(join(project.folder, 'server.ts'), 'utf8')
+    project.write(
+      'server.ts',
+      text.replace("() => 'hello'", `(_input, ctx) => { const server = {}; return ${use} }`),
+    )
+    const { stdout } = await doctor(project, '--target', 'node')
+    expect(stdout).toContain(`\nWhat your server uses, and degrades here\n  ${feature}\n    `)
+    expect(stdout).toMatch(/\n\n\d+ more features degrade here, unused by your server: --verbose\n/)
+  })
+
+  describe('a project for two targets', () => {
+    function arrangeTwo(): Project {
+      const project = arrange()
+      const mayfly = { targets: ['node', 'cloudflare'] }
+      project.write('package.json', JSON.stringify({ name: 'a', type: 'module', mayfly }))
+      return project
+    }
+
+    test('both are examined: what they share is told once, and each says what comes next', async () => {
+      await using project = arrangeTwo()
+      const { stdout } = await doctor(project)
+      expect(stdout).toMatch(/^Node and Cloudflare Workers\n[\s\S]*\n\nNode\n[\s\S]*\n\nCloudflare Workers\n/)
+      for (const message of [
+        `Node ${process.version}`,
+        'the server loads, with 1 tool',
+        'MAYFLY_SECRET is not set',
+      ])
+        expect(stdout.split(message)).toHaveLength(2)
+    })
+
+    test('--json is a list of what each target alone prints', async () => {
+      await using project = arrangeTwo()
+      const { code, stdout } = await doctor(project, '--json')
+      const reports = JSON.parse(stdout) as Report[]
+      const alone = [await report(project, 'node'), await report(project, 'cloudflare')]
+      expect(reports).toEqual(alone.map(({ code: _, ...one }) => one))
+      expect(code).toBe(Math.max(...alone.map((one) => one.code ?? 0)))
+    })
+
+    test('--target twice examines these two, and one that is wrong is exit code 1', async () => {
+      await using project = arrangeTwo()
+      project.write('.env', 'MAYFLY_SECRET=short\n')
+      const args = ['--target', 'lambda', '--target', 'node', '--target', 'lambda']
+      const { code, stdout } = await doctor(project, ...args)
+      expect(code).toBe(1)
+      expect(stdout).toMatch(
+        /^AWS Lambda and Node\n[\s\S]*error {3}MAYFLY_SECRET[\s\S]*\n\nNext: mend what is marked "error"/,
+      )
+    })
   })
 
   test.for([
