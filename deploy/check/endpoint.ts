@@ -12,7 +12,7 @@ import {
   MODERN,
   modernMessage,
 } from './messages.ts'
-import { NEEDS_TOKEN, Stop, skipped } from './outcome.ts'
+import { NEEDS_TOKEN, REFUSED_TOKEN, Stop, skipped } from './outcome.ts'
 import type { Reply } from './reply.ts'
 import type { Sending, Wire } from './wire.ts'
 
@@ -47,11 +47,16 @@ export class Endpoint {
     return isLocalHost(this.url.hostname)
   }
 
+  /** Why nothing can be asked of a server that answers 401. */
+  get whyLocked(): string {
+    return this.wire.options.bearer === undefined ? NEEDS_TOKEN : REFUSED_TOKEN
+  }
+
   /** The preferred era. Throws `Stop` if the server supports none. */
   get era(): Era {
     const { isModern, isLegacy, isLocked } = this.contact
     if (isModern || isLegacy) return isModern ? 'modern' : 'legacy'
-    throw new Stop(skipped(isLocked ? NEEDS_TOKEN : 'this URL does not answer MCP'))
+    throw new Stop(skipped(isLocked ? this.whyLocked : 'this URL does not answer MCP'))
   }
 
   /** The eras that the server supports. Throws `Stop` if it supports none. */

@@ -4,7 +4,7 @@ import { isObject } from '../../src/definition/is-object.ts'
 import type { Endpoint } from './endpoint.ts'
 import { isStream } from './media-type.ts'
 import { type JsonObject, LEGACY_VERSIONS, MODERN, SERVER_INFO } from './messages.ts'
-import { degrades, NEEDS_TOKEN, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
+import { degrades, type Outcome, Stop, skipped, works, wrong } from './outcome.ts'
 import type { Probe, Topic } from './probe.ts'
 import { describe, faultsOf, type Reply } from './reply.ts'
 import { cite, quote } from './safe-text.ts'
@@ -22,7 +22,7 @@ const answers: Probe = {
   spec: `${SPEC.versioning}#backward-compatibility-with-initialization-based-versions`,
   async run(endpoint) {
     const { contact } = endpoint
-    if (contact.isLocked) return skipped(NEEDS_TOKEN)
+    if (contact.isLocked) return skipped(endpoint.whyLocked)
     if (contact.isModern || contact.isLegacy) return works(endpoint.eras.join(' and '))
     if (contact.redirect) return redirected(contact.redirect)
     const { discover, initialize } = contact

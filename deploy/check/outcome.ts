@@ -31,6 +31,8 @@ export const works = (detail: string): Outcome => ({ verdict: 'works', detail })
 export const skipped = (detail: string): Outcome => ({ verdict: 'skipped', detail })
 /** Why most probes of a server with authorization are skipped without a token. */
 export const NEEDS_TOKEN = 'needs a token: pass --bearer-env'
+/** The same where a token was given. */
+export const REFUSED_TOKEN = 'the server refuses this token'
 /** Skipped although it applies, so nothing is known: what a client would do cannot be told. */
 export const untried = (detail: string, toTry: string): Outcome => ({ verdict: 'skipped', detail, toTry })
 export const hint = (detail: string, fix: string): Outcome => ({ verdict: 'hint', detail, fix })

@@ -1,6 +1,6 @@
 /** The report of a check: a table for people, one JSON document for scripts. */
 import { type Styles, stylesFor } from '../terminal/styles.ts'
-import type { Outcome, Verdict } from './outcome.ts'
+import { NEEDS_TOKEN, type Outcome, REFUSED_TOKEN, type Verdict } from './outcome.ts'
 import type { Report, Result } from './run.ts'
 
 export type Counts = { readonly [verdict in Verdict]: number }
@@ -28,11 +28,21 @@ export function toCounts(outcomes: readonly Outcome[]): Counts {
   }
 }
 
-/** Grouped by topic and aligned; the last line is the summary. Only two lines if it is not an MCP server. */
-export function renderTable(report: Report, url: string, isColoured: boolean): string {
+/**
+ * Grouped by topic and aligned; the last line is the summary. Only two lines if it is not an MCP server. What was not tried for want of a
+ * token is one line. `tokenOption`: the option of the command that takes one.
+ */
+export function renderTable(
+  report: Report,
+  url: string,
+  isColoured: boolean,
+  tokenOption = '--bearer-env',
+): string {
   const styles = stylesFor(isColoured)
-  const { server, eras, results } = report
-  if (results.length === 1) return renderOnly(results[0]!, url, styles)
+  const { server, eras } = report
+  if (report.results.length === 1) return renderOnly(report.results[0]!, url, styles)
+  const locked = describeLock(report, tokenOption)
+  const results = locked === undefined ? report.results : report.results.filter(isJudged(report))
   const width = Math.max(...results.map(({ title }) => title.length))
   const row = (result: Result): string => {
     const line = `  ${verdictOf(result, styles)}  ${result.title.padEnd(width)}  ${detailOf(result, styles)}`
@@ -44,7 +54,30 @@ export function renderTable(report: Report, url: string, isColoured: boolean): s
     return [styles.heading(topic), ...rows, ''].join('\n')
   })
   const head = [url, server && `${server.name} ${server.version}`.trim(), eras.join(' and ')]
-  return `${head.filter(Boolean).join('  ')}\n\n${groups.join('\n')}\n${summary(countVerdicts(report))}\n`
+  const said = locked === undefined ? '' : `${styles.warning('401')}: ${locked}\n\n`
+  return `${head.filter(Boolean).join('  ')}\n\n${said}${groups.join('\n')}\n${summary(countVerdicts(report))}\n`
+}
+
+/** Why a server could be judged only in part, and what to do: one line. Undefined if it asked for no token. */
+export function describeLock(report: Report, tokenOption = '--bearer-env'): string | undefined {
+  const { results, eras } = report
+  const waiting = results.filter(isWaiting)
+  if (waiting.length === 0) return undefined
+  const judged = results.filter(isJudged(report))
+  const what = `${results.length - judged.length} of ${results.length} probes were skipped`
+  if (waiting.some(({ detail }) => detail === REFUSED_TOKEN))
+    return `the server refuses this token, so ${what}: pass one that is not expired and is for this server`
+  const who = eras.length === 0 ? 'the server wants' : 'a part of the server wants'
+  return `${who} a token or an API key, so ${what}: put it into a variable, such as MCP_TOKEN, and pass ${tokenOption} MCP_TOKEN`
+}
+
+function isWaiting({ detail }: Result): boolean {
+  return detail === NEEDS_TOKEN || detail === REFUSED_TOKEN
+}
+
+/** What follows from a probe that was not tried is not told either: without a token, a skipped probe says nothing about the server. */
+function isJudged({ eras }: Report): (result: Result) => boolean {
+  return (result) => (eras.length === 0 ? result.verdict !== 'skipped' : !isWaiting(result))
 }
 
 function renderOnly(result: Result, url: string, styles: Styles): string {

@@ -1,6 +1,7 @@
 /** Runs every probe against one server. */
 
 import { isA } from '../../src/definition/error-text.ts'
+import { withProgress } from '../terminal/progress.ts'
 import { isLocalHost } from './addresses.ts'
 import { refuseUnlisted, type ToolCall } from './call-result.ts'
 import { type Contact, makeContact, serverInfo } from './contact.ts'
@@ -75,19 +76,25 @@ async function runTopics(
   const probesThat = (runs: Topic['runs']): Probe[] =>
     topics.filter((topic) => topic.runs === runs).flatMap(({ probes }) => probes)
   const waiting = probesThat('together')
-  const work = async (): Promise<void> => {
-    for (let probe = waiting.shift(); probe !== undefined; probe = waiting.shift()) {
+  const alone = probesThat('alone')
+  const count = waiting.length + alone.length
+  return withProgress(async (show) => {
+    const ask = async (probe: Probe): Promise<void> => {
+      show(`checking ${endpoint.url.host}`, `${outcomes.size} of ${count} probes`)
       outcomes.set(probe, await run(probe, endpoint))
     }
-  }
-  try {
-    if (call !== undefined) await refuseUnlisted(endpoint, call)
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
-    for (const probe of probesThat('alone')) outcomes.set(probe, await run(probe, endpoint))
-  } finally {
-    await endpoint.close()
-  }
-  return outcomes
+    const work = async (): Promise<void> => {
+      for (let probe = waiting.shift(); probe !== undefined; probe = waiting.shift()) await ask(probe)
+    }
+    try {
+      if (call !== undefined) await refuseUnlisted(endpoint, call)
+      await Promise.all(Array.from({ length: AT_ONCE }, work))
+      for (const probe of alone) await ask(probe)
+    } finally {
+      await endpoint.close()
+    }
+    return outcomes
+  })
 }
 
 async function run(probe: Probe, endpoint: Endpoint): Promise<Outcome> {

@@ -6,7 +6,7 @@ import { addressIn, guardedLookup, kindOf } from './addresses.ts'
 import { type AnswerRecord, toAnswerRecord } from './answer-record.ts'
 import type { IsEnough } from './body.ts'
 import { type Answer, describeMs, exchange, type HttpRequest, NoAnswer } from './http.ts'
-import { NEEDS_TOKEN, Stop, skipped, wrong } from './outcome.ts'
+import { NEEDS_TOKEN, REFUSED_TOKEN, Stop, skipped, wrong } from './outcome.ts'
 import { type Reply, readReply, untilResponse } from './reply.ts'
 
 export interface WireOptions {
@@ -188,6 +188,6 @@ export class NoAnswerStop extends Stop {
 function refuseToGoOn({ status, headers }: Answer, hasBearer: boolean): void {
   if (status === 429) throw new Stop(skipped('the server limits the rate (429)'))
   if (status === 401 || (status === 403 && headers.has('www-authenticate'))) {
-    throw new Stop(skipped(hasBearer ? 'the server refuses this token' : NEEDS_TOKEN))
+    throw new Stop(skipped(hasBearer ? REFUSED_TOKEN : NEEDS_TOKEN))
   }
 }

@@ -7,19 +7,20 @@ import { isObject } from '../../src/definition/is-object.ts'
 import type { ToolCall } from '../check/call-result.ts'
 import { CLIENTS } from '../check/clients/all.ts'
 import type { Profile } from '../check/clients/profile.ts'
-import { NEEDS_TOKEN } from '../check/outcome.ts'
-import { countVerdicts, renderJson, renderTable } from '../check/report.ts'
+import { countVerdicts, describeLock, renderJson, renderTable } from '../check/report.ts'
 import { type CheckOptions, type Report, runProbes } from '../check/run.ts'
 import { quote, toSafeText } from '../check/safe-text.ts'
 import { createHide } from '../check/secrets.ts'
-import { walkAs } from '../check/walk/walk.ts'
+import { type Walk, walkAs } from '../check/walk/walk.ts'
 import { renderWalks, renderWalksJson } from '../check/walk-report.ts'
 import { UsageError } from '../terminal/cli-error.ts'
 import { orMeant, parseCommand, parseMs } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
+import { withProgress } from '../terminal/progress.ts'
 import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
 import { isColoured } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
+import { howToAdd } from './_next.ts'
 
 const HELP: Help = {
   usage: [
@@ -74,6 +75,7 @@ export async function check(args: string[]): Promise<number> {
   })
   if (line === undefined) return 0
   const { values, positionals } = line
+  if (values.json) terminal.hideProgress()
   const url = parseServerUrl('check', positionals)
   const { bearer, headers } = await readCredentials('check', values)
   const profiles = values.as === undefined ? undefined : parseClients(values.as)
@@ -105,22 +107,48 @@ async function walk(
   isJson: boolean | undefined,
   mayRegister: boolean,
 ): Promise<number> {
-  const walked = await walkAs(profiles, { ...options, mayRegister })
+  const walked = await withProgress((show) => {
+    show(`connecting to ${options.url.host} as ${profiles.map(({ id }) => id).join(', ')}`)
+    return walkAs(profiles, { ...options, mayRegister })
+  })
   if ('results' in walked) return show(walked, options, isJson)
   const url = named(options)
-  process.stdout.write(isJson ? renderWalksJson(walked, url) : renderWalks(walked, url, isColoured()))
-  return walked.some(({ stopsAt }) => stopsAt !== undefined) ? 1 : 0
+  const isStopped = walked.some(({ stopsAt }) => stopsAt !== undefined)
+  if (isJson) process.stdout.write(renderWalksJson(walked, url))
+  else
+    process.stdout.write(
+      `${renderWalks(walked, url, isColoured())}\nNext: ${afterWalk(walked, isStopped, url)}\n`,
+    )
+  return isStopped ? 1 : 0
+}
+
+function afterWalk(walked: readonly Walk[], isStopped: boolean, url: string): string {
+  if (isStopped) return 'mend what is marked "wrong", then run this again'
+  const isUntold = walked.some(({ wouldConnect }) => wouldConnect === undefined)
+  return isUntold ? 'do what is marked "to try it"' : howToAdd(url)
 }
 
 function show(report: Report, options: CheckOptions, isJson: boolean | undefined): number {
   const url = named(options)
-  process.stdout.write(isJson ? renderJson(report, url) : renderTable(report, url, isColoured()))
-  const locked = report.results.filter(({ detail }) => detail === NEEDS_TOKEN).length
-  if (locked > 0)
-    terminal.warn(
-      `the server wants a token or an API key, so ${locked} of ${report.results.length} probes were skipped: put it into a variable, such as MCP_TOKEN, and pass --bearer-env MCP_TOKEN`,
-    )
-  return countVerdicts(report).wrong > 0 ? 1 : 0
+  const locked = describeLock(report)
+  const { wrong } = countVerdicts(report)
+  if (isJson) {
+    process.stdout.write(renderJson(report, url))
+    if (locked !== undefined) terminal.warn(locked)
+  } else {
+    process.stdout.write(renderTable(report, url, isColoured()))
+    // A single result is that of no MCP server: it says what to do itself.
+    if (report.results.length > 1)
+      process.stdout.write(`\nNext: ${afterCheck(wrong > 0, locked !== undefined)}\n`)
+  }
+  return wrong > 0 ? 1 : 0
+}
+
+/** The command is not repeated: it may contain a secret. */
+function afterCheck(isWrong: boolean, isLocked: boolean): string {
+  if (isWrong) return 'mend what is marked "wrong", then run this again'
+  if (isLocked) return 'run this again with a token, as in --bearer-env MCP_TOKEN'
+  return 'run this again with --as all, which tells whether Claude, ChatGPT, VS Code and Cursor would connect'
 }
 
 /** Query values may be secrets. */

@@ -158,7 +158,7 @@ test('behind a gateway that serves the function’s path alone, the challenge le
   const { code, stdout } = await runCheck(args, trustingTestCertificate())
 
   expect(stdout).toMatch(
-    /\n0 of 4 clients would connect, 4 cannot be told: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n$/,
+    /\n0 of 4 clients would connect, 4 cannot be told: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n\nNext: do what is marked "to try it"\n$/,
   )
   expect(code).toBe(0)
 })
@@ -195,7 +195,7 @@ describe('as a command', () => {
       / {2}wrong {5}finds PKCE.*\[claude\.pkce\]\n {12}fix: support PKCE.*\n {12}source: https:.*, 2026-08-06\n {2}skipped {3}registers +not reached\n/,
     )
     expect(stdout).toMatch(
-      /\n0 of 4 clients would connect, 2 cannot be told: \d+ work, 1 degrade, 2 wrong, \d+ skipped\n$/,
+      /\n0 of 4 clients would connect, 2 cannot be told: \d+ work, 1 degrade, 2 wrong, \d+ skipped\n\nNext: mend what is marked "wrong", then run this again\n$/,
     )
   })
 

@@ -34,7 +34,8 @@ test('a server without a fault: a plain, aligned table, and exit code 0', async 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).not.toContain('\x1b')
   expect(lines[0]).toBe(`${server.url.href}  Shop 1.2.3  modern and legacy`)
-  expect(lines.at(-1)).toMatch(/^\d+ work, 0 degrade, 0 wrong, \d+ skipped$/)
+  expect(lines.at(-3)).toMatch(/^\d+ work, 0 degrade, 0 wrong, \d+ skipped$/)
+  expect(lines.at(-1)).toMatch(/^Next: run this again with --as all, /)
   expect(rows.length).toBeGreaterThan(60)
   const [works] = /works +a foreign Origin +/.exec(stdout)!
   const [skipped] = /skipped +TLS +/.exec(stdout)!
@@ -49,21 +50,56 @@ test('something wrong → exit code 1, and each with what to do', async () => {
   expect(stdout).toMatch(
     / {2}wrong {5}a foreign Origin +served .* {2}\[security\.origin\]\n {12}fix: answer 403 /,
   )
-  expect(stdout).toMatch(/, 2 wrong, \d+ skipped\n$/)
+  expect(stdout).toMatch(
+    /, 2 wrong, \d+ skipped\n\nNext: mend what is marked "wrong", then run this again\n$/,
+  )
 })
 
-test('a server that wants a key, without one: one line says which option to give', async () => {
-  await using server = await protectedServer()
-  for (const more of [[], ['--json']]) {
-    const { code, stdout, stderr } = await check([server.url.href, ...more])
-    expect(code).toBe(0)
-    expect(stdout).toContain('needs a token: pass --bearer-env')
-    expect(stderr).toMatch(
-      /^mayfly: the server wants a token or an API key, so [4-9]\d of \d\d probes were skipped: [^\n]* pass --bearer-env MCP_TOKEN\n$/,
+const LOCKED =
+  'the server wants a token or an API key, so \\d\\d of \\d\\d probes were skipped: [^\\n]* pass --bearer-env MCP_TOKEN\n'
+
+describe('a server that wants a key', () => {
+  test('without one: one line says which option to give, and then what was judged, and nothing else', async () => {
+    await using server = await protectedServer()
+    const { code, stdout, stderr } = await check([server.url.href])
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(new RegExp(`^${server.url.href}\n\n401: ${LOCKED}\n`))
+    expect(stdout).toMatch(/works +an invalid token is 401/)
+    // No skipped probe, and no topic in which nothing was judged.
+    expect(stdout).not.toMatch(/^ {2}skipped|needs a token|^Modern requests$/m)
+    expect(stdout).toMatch(
+      /\d\d skipped\n\nNext: run this again with a token, as in --bearer-env MCP_TOKEN\n$/,
     )
-  }
-  const { stderr } = await check([server.url.href, '--bearer-env', 'MCP_TOKEN'], { MCP_TOKEN: TOKEN })
-  expect(stderr).toBe('')
+  })
+
+  test('--json: every probe is in the document, and the line is on stderr', async () => {
+    await using server = await protectedServer()
+    const { code, stdout, stderr } = await check([server.url.href, '--json'])
+    const { results } = JSON.parse(stdout) as { results: { detail: string }[] }
+
+    expect(code).toBe(0)
+    expect(results.filter(({ detail }) => detail.startsWith('needs a token')).length).toBeGreaterThan(40)
+    expect(stderr).toMatch(new RegExp(`^mayfly: ${LOCKED}$`))
+  })
+
+  test('with another one: the line says that it is refused', async () => {
+    await using server = await protectedServer()
+    const { code, stdout } = await check([server.url.href, '--bearer-env', 'T'], { T: 'of-another-server' })
+
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/\n\n401: the server refuses this token, so \d\d of \d\d probes were skipped: /)
+    expect(stdout).toMatch(/wrong +the given token is accepted/)
+    expect(stdout).not.toMatch(/^ {2}skipped/m)
+  })
+
+  test('with it: no line, and the skipped probes are shown', async () => {
+    await using server = await protectedServer()
+    const { stdout, stderr } = await check([server.url.href, '--bearer-env', 'T'], { T: TOKEN })
+    expect(stderr).toBe('')
+    expect(stdout).not.toContain('401: ')
+    expect(stdout).toMatch(/^ {2}skipped/m)
+  })
 })
 
 describe('a site that is no MCP server', () => {

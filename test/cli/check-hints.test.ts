@@ -95,7 +95,7 @@ test.for([
 
   expect(code).toBe(0)
   expect(stdout).toMatch(said)
-  expect(stdout).toMatch(isBrief ? /skipped\n$/ : /skipped, 1 hint\n$/)
+  expect(stdout).toMatch(isBrief ? /skipped\n\nNext: / : /skipped, 1 hint\n\nNext: /)
 })
 
 const asking: Tools = {

@@ -37,7 +37,9 @@ describe.for(['the first answer', 'the fourth answer'] satisfies From[])(
           // Of a server that wants a token, one line says how to pass it.
           expect({ code, stderr }).toEqual({
             code: 1,
-            stderr: expect.stringMatching(/^(?:mayfly: the server wants a token or an API key, .+\n)?$/),
+            stderr: expect.stringMatching(
+              /^(?:mayfly: (?:a part of )?the server wants a token or an API key, .+\n)?$/,
+            ),
           })
           expect(found({ server: undefined, eras: [], results: JSON.parse(stdout).results })).not.toEqual([])
         }
