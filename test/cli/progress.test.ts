@@ -33,7 +33,10 @@ describe('a line', () => {
 
   /** Something that goes on until it is told to end. */
   function start(): { show: Show; end: () => Promise<void> } {
-    const { promise, resolve } = Promise.withResolvers<void>()
+    let resolve = (): void => {}
+    const promise = new Promise<void>((done) => {
+      resolve = done
+    })
     let show: Show = () => {}
     const running = withProgress((given) => {
       show = given
