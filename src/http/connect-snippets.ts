@@ -14,12 +14,14 @@ export interface SnippetBlock {
 export interface ConnectSnippet {
   client: string
   blocks: SnippetBlock[]
+  /** Opens the client, which asks whether to add the server. */
+  link?: string
 }
 
 /**
  * Snippets for the server `name` at `endpoint`. The name is slugified (`Ünits & Co` becomes `units-co`), since clients accept few other
  * characters. Throws TypeError if `endpoint` is not an absolute URL. Contains no credentials: clients discover OAuth (RFC 9728). Claude's
- * connectors accept only https.
+ * connectors and ChatGPT's apps accept only https.
  */
 export function connectSnippets(name: string, endpoint: string): ConnectSnippet[] {
   const url = toLiteralUrl(new URL(endpoint))
@@ -27,6 +29,7 @@ export function connectSnippets(name: string, endpoint: string): ConnectSnippet[
   const word = /[^\w@%+=:,./-]/.test(url) ? `'${url}'` : url
   const slug = toSlug(name)
   const http = { type: 'http', url }
+  const named = JSON.stringify({ name: slug, ...http })
   const client = (name: string, ...blocks: SnippetBlock[]): ConnectSnippet => ({ client: name, blocks })
   const terminal = (code: string): SnippetBlock => ({ where: 'Terminal', code })
   const config = (where: string, key: string, entry: object): SnippetBlock => ({
@@ -35,21 +38,28 @@ export function connectSnippets(name: string, endpoint: string): ConnectSnippet[
   })
   return [
     client('Claude Code', terminal(`claude mcp add --transport http ${slug} ${word}`)),
-    // Anthropic's servers call connectors, over https.
+    // The servers of Anthropic and OpenAI call connectors and apps, over https.
     ...(url.startsWith('https:')
       ? [
           client('Claude Desktop, claude.ai', {
             where: 'Settings > Connectors > Add custom connector',
             code: url,
           }),
+          client('ChatGPT', { where: 'Developer mode: Settings > Apps > Create app', code: url }),
         ]
       : []),
-    client('Cursor', config('.cursor/mcp.json', 'mcpServers', { url })),
-    client(
-      'VS Code',
-      terminal(`code --add-mcp '${JSON.stringify({ name: slug, ...http })}'`),
-      config('.vscode/mcp.json', 'servers', http),
-    ),
+    {
+      ...client('Cursor', config('.cursor/mcp.json', 'mcpServers', { url })),
+      link: `cursor://anysphere.cursor-deeplink/mcp/install?name=${slug}&config=${encodeURIComponent(btoa(JSON.stringify({ url })))}`,
+    },
+    {
+      ...client(
+        'VS Code',
+        terminal(`code --add-mcp '${named}'`),
+        config('.vscode/mcp.json', 'servers', http),
+      ),
+      link: `vscode:mcp/install?${encodeURIComponent(named)}`,
+    },
     client('Windsurf', config('~/.codeium/windsurf/mcp_config.json', 'mcpServers', { serverUrl: url })),
     client('Other clients', config('MCP configuration', 'mcpServers', http)),
     client(

@@ -4,7 +4,7 @@
  * `renderPage` returns the whole document; `PAGE_CSP` is its Content-Security-Policy. It has one inline style and one inline script
  * (copy buttons), both pinned by hash; it fetches only the server's icon.
  */
-import { connectSnippets } from './connect-snippets.ts'
+import { connectSnippets, type SnippetBlock, toLiteralUrl } from './connect-snippets.ts'
 import { type Html, html, raw } from './html.ts'
 
 /** What the page shows. Every string is treated as untrusted text. */
@@ -60,37 +60,38 @@ b.icon{display:grid;width:4rem;place-items:center;font-size:2rem;color:var(--bg)
 .card>*{padding:1rem 1.25rem}
 .card>*+*{border-top:var(--line)}
 summary,button{cursor:pointer}
-summary~*,p,p~details{margin-top:.5rem}
+summary~*,input~*,p,p~details{margin-top:.5rem}
 dl{padding-left:1rem;border-left:var(--line)}
 .code{display:grid;grid-template:auto/1fr auto;gap:.5rem;align-items:center}
 pre{grid-column:1/3;font-size:.8125rem;background:var(--bg);border-radius:.5rem;padding:.75rem}
-button{font:inherit;font-size:.75rem;background:var(--card);border:var(--line);border-radius:.5rem;padding:.25rem .5rem}
+button,input,aside a{font:inherit;font-size:.75rem;background:var(--card);border:var(--line);border-radius:.5rem;padding:.25rem .5rem}
 output{position:fixed;top:-9rem}
+@media(scripting:none){input{display:none}}
 @media(min-width:64rem){main{grid-template:auto 1fr/1fr 30rem}aside{grid-area:1/2/3}}`
 
-// Only buttons have a `type` here. The text is also selected: without a clipboard (plain http) Ctrl+C still works.
-const SCRIPT = `onclick=e=>{let b=e.target,t=b.nextElementSibling;if(b.type){getSelection().selectAllChildren(t);navigator.clipboard?.writeText(t.textContent).then(()=>{b.textContent=o.textContent='Copied';setTimeout(()=>{b.textContent='Copy';o.textContent=''},2e3)})}}`
+// The only input is the filter, beside its list. The text is also selected: without a clipboard (plain http) Ctrl+C still works.
+const SCRIPT = `oninput=e=>{let b=e.target,t=b.nextElementSibling;for(let a of t.children)a.hidden=!a.textContent.toLowerCase().includes(b.value.toLowerCase())};onclick=e=>{let b=e.target,t=b.nextElementSibling;if(b.type=='submit'){getSelection().selectAllChildren(t);navigator.clipboard?.writeText(t.textContent).then(()=>{b.textContent=o.textContent='Copied';setTimeout(()=>{b.textContent='Copy';o.textContent=''},2e3)})}}`
 
 /** The page's Content-Security-Policy: the hashes of STYLE and SCRIPT, recomputed by a unit test. */
 export const PAGE_CSP =
-  "default-src 'none'; style-src 'sha256-7BJYWjJJbdsS5amlwfi2z1X+zv8+uEMB6ij3qUaUMyc='; script-src 'sha256-PMCyDooHvNEPr0yPUi79TJX1EU/JIOWU7egCpJoj4/M='; img-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'sha256-zNHBAxjUU1G1h4PxX6z9gxmoxnvBaby+QIO9Hjfv1BA='; script-src 'sha256-3GhzLFqhMUMcakSUbkwkoy9xfP0GgYllQtrsmGprUrc='; img-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Renders the document. Throws TypeError if `endpoint` is not an absolute URL. */
 export function renderPage(page: PageModel): string {
-  const title = page.title || page.name
+  const { name, description, instructions } = page
+  const title = page.title || name
   const icon = allowed(/^(https:\/|data:image)\//i, page.icon)
   const website = allowed(/^https?:\/\//i, page.websiteUrl)
-  const { description, instructions } = page
   return html`<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width"><title>${title} · MCP server</title><link rel=icon href="${icon ?? 'data:,'}"><style>${raw(STYLE)}</style><main><header>${
     icon
       ? html`<img class=icon src="${icon}" alt="">`
       : html`<b class=icon aria-hidden=true>${[...title][0]}</b>`
-  }<h1>${title}</h1><p class=soft>MCP server · <code>${page.name}</code> · ${page.version}</p>${[
+  }<h1>${title}</h1><p class=soft>MCP server · ${title !== name && html`<code>${name}</code> · `}${page.version}</p>${[
     description && html`<p>${description}</p>`,
     website && html`<p><a href="${website}">${website}</a></p>`,
     instructions && fold('Instructions for the model', html`<p class=soft>${instructions}</p>`),
   ]}</header><aside><h2>Connect</h2><div class=card>${connect(page)}</div></aside><div>${[
-    list('Tools', page.tools),
+    list('Tools', page.tools, raw('<input type=search placeholder="Filter tools">')),
     list('Prompts', page.prompts),
     list('Resources', page.resources),
     list('Resource templates', page.resourceTemplates),
@@ -98,16 +99,28 @@ export function renderPage(page: PageModel): string {
     .markup
 }
 
-/** The shared `name` makes the details elements exclusive: one client is open at a time. */
+/** The URL, the links, and a snippet for each client. The shared `name` makes the details exclusive: one is open at a time. */
 function connect({ name, endpoint }: PageModel): Html[] {
-  return connectSnippets(name, endpoint).map(
-    ({ client, blocks }, index) =>
-      html`<details name=connect ${raw(index ? '' : 'open')}><summary>${client}</summary>${blocks.map(
-        ({ where, code }) =>
-          html`<div class=code><small>${where}</small><button aria-label="Copy for ${client}: ${where}">Copy</button><pre>${code}</pre></div>`,
-      )}</details>`,
-  )
+  const snippets = connectSnippets(name, endpoint)
+  return [
+    html`<div>${block('any client', { where: 'URL', code: toLiteralUrl(new URL(endpoint)) })}<p>${snippets.map(
+      ({ client, link }) => link && html`<a href="${link}">Add to ${client}</a> `,
+    )}</p></div>`,
+    ...snippets.map(
+      ({ client, blocks }, index) =>
+        html`<details name=connect ${raw(index ? '' : 'open')}><summary>${client}</summary>${blocks.map(
+          (one) => block(client, one),
+        )}</details>`,
+    ),
+  ]
 }
+
+function block(client: string, { where, code }: SnippetBlock): Html {
+  return html`<div class=code><small>${where}</small><button aria-label="Copy for ${client}: ${where}">Copy</button><pre>${code}</pre></div>`
+}
+
+/** Above this number, tools can be filtered. */
+const MANY = 20
 
 /** The members that tools, prompts, resources and templates share. */
 interface Listed {
@@ -130,8 +143,13 @@ interface Parameter {
   description?: string
 }
 
-function list(heading: string, items: Listed[]): Html | undefined {
-  return items[0] && html`<section><h2>${heading}</h2><div class=card>${items.map(entry)}</div></section>`
+function list(heading: string, items: Listed[], filter?: Html): Html | undefined {
+  return (
+    items[0] &&
+    html`<section><h2>${heading} <small>${items.length}</small></h2>${
+      items[MANY] && filter
+    }<div class=card>${items.map(entry)}</div></section>`
+  )
 }
 
 function entry(item: Listed): Html {

@@ -12,10 +12,11 @@ import { launchChromium } from './_chromium.ts'
 
 /** Serves the page at `/` on loopback: the one place that knows what is behind the URL. */
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const server = createServer((_, response) => {
+  const server = createServer((request, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8')
     response.setHeader('content-security-policy', PAGE_CSP)
-    response.end(renderPage({ ...shop, endpoint: `${url}/mcp` }))
+    const tools = request.url === '/?many' ? many : shop.tools
+    response.end(renderPage({ ...shop, tools, endpoint: `${url}/mcp` }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -88,6 +89,12 @@ const shop: Omit<PageModel, 'endpoint'> = {
   protocolVersions: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'],
 }
 
+const many: PageModel['tools'] = Array.from({ length: 60 }, (_, at) => ({
+  name: `tool_${at}`,
+  description: at === 41 ? 'Counts the Kittens' : 'Does something',
+  parameters: [],
+}))
+
 let server: Awaited<ReturnType<typeof startServer>>
 let browser: Browser
 
@@ -104,6 +111,7 @@ afterAll(async () => {
 /** A fresh context on the page, with what went wrong in it: console errors, exceptions, CSP violations, requests. */
 async function openPage(
   options: Parameters<Browser['newContext']>[0] = {},
+  query = '',
 ): Promise<{ page: Page; context: BrowserContext; complaints: string[] }> {
   const context = await browser.newContext(options)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url })
@@ -121,13 +129,13 @@ async function openPage(
       console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`),
     ),
   )
-  await page.goto(server.url)
+  await page.goto(server.url + query)
   return { page, context, complaints }
 }
 
 test('the page lists the tools under their heading, styled, without a complaint', async () => {
   const { page, context, complaints } = await openPage()
-  const tools = page.locator('section', { has: page.getByRole('heading', { name: 'Tools', exact: true }) })
+  const tools = page.locator('section', { has: page.getByRole('heading', { name: 'Tools 4', exact: true }) })
   expect(await tools.getByRole('heading', { level: 3 }).locator('code').allTextContents()).toEqual([
     'find_orders',
     'refund',
@@ -157,6 +165,48 @@ test('a copy button puts its snippet on the clipboard and says so', async () => 
     `claude mcp add --transport http shop ${server.url}/mcp`,
   )
   expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('the URL is the first thing to copy', async () => {
+  const { page, context, complaints } = await openPage()
+  await page.getByRole('button').first().click()
+  await page.getByRole('status').getByText('Copied').waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${server.url}/mcp`)
+  expect(await page.getByRole('link', { name: 'Add to' }).allTextContents()).toEqual([
+    'Add to Cursor',
+    'Add to VS Code',
+  ])
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('the filter leaves the tools whose name or description has the words, and copies nothing', async () => {
+  const { page, context, complaints } = await openPage({}, '/?many')
+  const filter = page.getByRole('searchbox', { name: 'Filter tools' })
+  const tools = page.locator('section', { has: filter }).getByRole('article')
+  expect(await tools.count()).toBe(60)
+
+  await filter.click()
+  await filter.pressSequentially('kitten')
+  expect(await tools.filter({ visible: true }).allTextContents()).toEqual([
+    expect.stringContaining('tool_41'),
+  ])
+  await filter.fill('TOOL_5')
+  expect(await tools.filter({ visible: true }).count()).toBe(11)
+  await filter.fill('')
+  expect(await tools.filter({ visible: true }).count()).toBe(60)
+  expect(await page.getByRole('status').textContent()).toBe('')
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('without scripts there is no filter that does nothing, and everything can be read', async () => {
+  const { page, context } = await openPage({ javaScriptEnabled: false }, '/?many')
+  expect(await page.locator('input').isVisible()).toBe(false)
+  expect(await page.getByText('Counts the Kittens').isVisible()).toBe(true)
+  await page.getByText('Cursor', { exact: true }).click()
+  expect(await page.getByText('.cursor/mcp.json').isVisible()).toBe(true)
   await context.close()
 })
 
@@ -198,6 +248,10 @@ test.for(views)(
     expect(await page.evaluate(leastContrast)).toBeGreaterThanOrEqual(4.5)
     expect(complaints).toEqual([])
     const folder = process.env.PAGE_SCREENSHOTS
+    await page.goto(`${server.url}/?many`)
+    expect(await page.evaluate(leastContrast)).toBeGreaterThanOrEqual(4.5)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+    await page.goto(server.url)
     if (folder)
       await page.screenshot({ path: join(folder, `page-${colorScheme}-${device}.png`), fullPage: true })
     await context.close()

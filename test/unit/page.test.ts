@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { connectSnippets } from '../../src/http/connect-snippets.ts'
 import { PAGE_CSP, type PageModel, renderPage } from '../../src/http/page.ts'
 
@@ -76,8 +76,73 @@ test('markup in any string of the model → escaped text', () => {
   expect(page).not.toContain(`"'>`)
   expect(page).not.toContain('&amp;&amp;')
   for (const end of ['</title>', '</style>', '</script>']) expect(count(page, end)).toBe(1)
-  // Every string once; title, website and icon twice; not the resource's name, which yields to its title.
-  expect(count(page, '&lt;img src=x onerror=alert(1)&gt;&amp;amp;')).toBe(29)
+  // Every string once; title, website and icon twice; not the names that equal their title, nor the resource's, which yields to its title.
+  expect(count(page, '&lt;img src=x onerror=alert(1)&gt;&amp;amp;')).toBe(28)
+})
+
+test('the subtitle does not repeat the title', () => {
+  const subtitle = (page: Partial<PageModel>) =>
+    /<p class=soft>(.*?)<\/p>/.exec(renderPage({ ...bare, ...page }))![1]
+  expect(subtitle({})).toBe('MCP server · 1.0.0')
+  expect(subtitle({ title: 'shop' })).toBe('MCP server · 1.0.0')
+  expect(subtitle({ title: 'The Shop' })).toBe('MCP server · <code>shop</code> · 1.0.0')
+})
+
+test('lists have their counts, and more than 20 tools a filter', () => {
+  const tools = (length: number) => Array.from({ length }, (_, at) => ({ name: `t${at}`, parameters: [] }))
+  const resources = Array.from({ length: 30 }, (_, at) => ({ uri: `shop://${at}` }))
+  const page = (count: number) => renderPage({ ...bare, resources, tools: tools(count) })
+  expect(page(20)).toContain('<h2>Tools <small>20</small></h2>')
+  expect(page(20)).toContain('<h2>Resources <small>30</small></h2>')
+  expect(page(20)).not.toContain('<input')
+  expect(count(page(21), '<input')).toBe(1)
+})
+
+describe('the first thing to connect with', () => {
+  const links = (endpoint: string, name = 'shop') => {
+    const page = renderPage({ ...bare, name, endpoint })
+    const hrefs = [...page.matchAll(/<a href="([^"]+)">Add to ([^<]+)<\/a>/g)]
+    return Object.fromEntries(hrefs.map(([, href, client]) => [client, href!.replaceAll('&amp;', '&')]))
+  }
+
+  test('is the URL, to copy, and clients put no variable into it', () => {
+    const page = renderPage({ ...bare, endpoint: 'https://shop.example/${HOME}/mcp' })
+    const [first = ''] = page.split('<details name=connect')
+    expect(first).toContain('aria-label="Copy for any client: URL"')
+    expect(first).toContain('<pre>https://shop.example/%24%7BHOME%7D/mcp</pre>')
+    expect(page).not.toContain('${')
+  })
+
+  test('and a link each for Cursor and VS Code, in the formats that they document', () => {
+    // Such as to need all characters of Base64.
+    for (const endpoint of [
+      'https://shop.example/mcp',
+      'https://shop.example/~>?a=b~~~?>>>',
+      'http://[::1]:3000/mcp',
+    ]) {
+      const { Cursor, 'VS Code': code } = links(endpoint, 'Ünits & Co')
+      const url = new URL(endpoint).href
+      const cursor = new URL(Cursor!)
+      expect([cursor.protocol, cursor.host, cursor.pathname]).toEqual([
+        'cursor:',
+        'anysphere.cursor-deeplink',
+        '/mcp/install',
+      ])
+      expect(cursor.searchParams.get('name')).toBe('units-co')
+      expect(JSON.parse(atob(cursor.searchParams.get('config')!))).toEqual({ url })
+      expect(code).toMatch(/^vscode:mcp\/install\?/)
+      expect(JSON.parse(decodeURIComponent(code!.split('?')[1]!))).toEqual({
+        name: 'units-co',
+        type: 'http',
+        url,
+      })
+    }
+  })
+
+  test('ChatGPT is among the clients of a server with https', () => {
+    expect(codeOf('ChatGPT')).toEqual([bare.endpoint])
+    expect(renderPage({ ...bare, endpoint: 'http://127.0.0.1:3000/mcp' })).not.toContain('ChatGPT')
+  })
 })
 
 test('a tool shows its title, hints and parameters', () => {
@@ -115,7 +180,7 @@ test('a resource is headed by its URI, with title or name beside it', () => {
 
 test('empty lists and absent fields leave no heading, no fold and no `undefined`', () => {
   const page = renderPage(bare)
-  expect(page).not.toMatch(/<section|<article|Tools|Prompts|Resource|Instructions|<a |undefined|null|false/)
+  expect(page).not.toMatch(/<section|<article|Tools|Prompts|Resource|Instructions|undefined|null|false/)
   expect(page).toContain('<h1>shop</h1>')
   expect(page).toContain('Speaks MCP 2026-07-28')
 })
@@ -127,7 +192,11 @@ test.each([
   'ftp://shop.example',
   '//shop.example',
 ])('website %j → not linked', (websiteUrl) => {
-  expect(renderPage({ ...bare, websiteUrl })).not.toContain('<a ')
+  expect(
+    renderPage({ ...bare, websiteUrl })
+      .replaceAll('<a href="cursor:', '')
+      .replaceAll('<a href="vscode:', ''),
+  ).not.toContain('<a ')
 })
 
 test.each([
