@@ -1,5 +1,5 @@
 /** The report of a check: a table for people, one JSON document for scripts. */
-import { type Styles, stylesFor } from '../terminal/styles.ts'
+import { type Styles, stylesFor, wrap } from '../terminal/styles.ts'
 import { NEEDS_TOKEN, type Outcome, REFUSED_TOKEN, type Verdict } from './outcome.ts'
 import type { Report, Result } from './run.ts'
 
@@ -28,25 +28,43 @@ export function toCounts(outcomes: readonly Outcome[]): Counts {
   }
 }
 
+export interface TableOptions {
+  /** The option of the command that takes a token. Default `--bearer-env`. */
+  readonly tokenOption?: string
+  /** Columns. Default: as many as it takes, for a file. */
+  readonly width?: number
+}
+
+/** A table needs this much for its last column; otherwise it is a list. */
+const MIN_DETAIL = 40
+const BEFORE_TITLE = 12
+
 /**
  * Grouped by topic and aligned; the last line is the summary. Only two lines if it is not an MCP server. What was not tried for want of a
- * token is one line. `tokenOption`: the option of the command that takes one.
+ * token is one line.
  */
 export function renderTable(
   report: Report,
   url: string,
   isColoured: boolean,
-  tokenOption = '--bearer-env',
+  { tokenOption = '--bearer-env', width = Number.POSITIVE_INFINITY }: TableOptions = {},
 ): string {
   const styles = stylesFor(isColoured)
   const { server, eras } = report
   if (report.results.length === 1) return renderOnly(report.results[0]!, url, styles)
   const locked = describeLock(report, tokenOption)
   const results = locked === undefined ? report.results : report.results.filter(isJudged(report))
-  const width = Math.max(...results.map(({ title }) => title.length))
+  const longest = Math.max(...results.map(({ title }) => title.length))
+  const isTable = width - BEFORE_TITLE - longest >= MIN_DETAIL
+  const inside = (text: string): string =>
+    wrap(text, width - BEFORE_TITLE).join(`\n${' '.repeat(BEFORE_TITLE)}`)
   const row = (result: Result): string => {
-    const line = `  ${verdictOf(result, styles)}  ${result.title.padEnd(width)}  ${detailOf(result, styles)}`
-    return 'fix' in result ? `${line}\n${fixOf(result, styles)}` : line
+    const detail = detailOf(result, styles)
+    const words = isTable
+      ? `${result.title.padEnd(longest)}  ${detail}`
+      : inside(`${result.title}: ${detail}`)
+    const line = `  ${verdictOf(result, styles)}  ${words}`
+    return 'fix' in result ? `${line}\n${' '.repeat(BEFORE_TITLE)}${inside(fixOf(result, styles))}` : line
   }
   const topics = [...new Set(results.map(({ topic }) => topic))]
   const groups = topics.map((topic) => {
@@ -54,7 +72,8 @@ export function renderTable(
     return [styles.heading(topic), ...rows, ''].join('\n')
   })
   const head = [url, server && `${server.name} ${server.version}`.trim(), eras.join(' and ')]
-  const said = locked === undefined ? '' : `${styles.warning('401')}: ${locked}\n\n`
+  const said =
+    locked === undefined ? '' : `${wrap(`${styles.warning('401')}: ${locked}`, width).join('\n')}\n\n`
   return `${head.filter(Boolean).join('  ')}\n\n${said}${groups.join('\n')}\n${summary(countVerdicts(report))}\n`
 }
 
@@ -94,9 +113,9 @@ export function detailOf(result: Outcome & { readonly id: string }, styles: Styl
   return 'fix' in result ? `${result.detail}  ${styles.dim(`[${result.id}]`)}` : result.detail
 }
 
-/** The line below a finding. */
+/** What is below a finding. */
 export function fixOf({ fix }: { readonly fix: string }, styles: Styles): string {
-  return `${' '.repeat(12)}${styles.heading('fix')}: ${fix}`
+  return `${styles.heading('fix')}: ${fix}`
 }
 
 /** Its shape is documented in docs/check-reference.md; members may be added. */

@@ -29,7 +29,7 @@ function row(step: WalkedStep, width: number, styles: Styles): string {
   const [source] = step.sources
   if ('toTry' in step) return `${line}\n${' '.repeat(12)}${styles.heading('to try it')}: ${step.toTry}`
   return 'fix' in step
-    ? `${line}\n${fixOf(step, styles)}\n${' '.repeat(12)}${styles.dim(`source: ${source?.url}, ${source?.date}`)}`
+    ? `${line}\n${' '.repeat(12)}${fixOf(step, styles)}\n${' '.repeat(12)}${styles.dim(`source: ${source?.url}, ${source?.date}`)}`
     : line
 }
 

@@ -6,7 +6,7 @@ import { type Report, type Result, runProbes } from '../check/run.ts'
 import type { Deployment } from '../contract/target.ts'
 import { type DeployTool, lookUp } from '../targets/deploy-tool.ts'
 import { withProgress } from '../terminal/progress.ts'
-import { isColoured } from '../terminal/styles.ts'
+import { columns, isColoured } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
 
 /** A new host name resolves within seconds; its certificate may take a minute. */
@@ -75,7 +75,10 @@ export function tellChecked(checked: Checked, url: string, { isStrict, isFull }:
   }
   const { report, isLocked } = checked
   const counts = countVerdicts(report)
-  if (isFull) process.stdout.write(renderTable(report, url, isColoured(), '--check-bearer-env'))
+  if (isFull)
+    process.stdout.write(
+      renderTable(report, url, isColoured(), { tokenOption: '--check-bearer-env', width: columns() }),
+    )
   else terminal.note(`checked ${url}: ${summary(counts)}`)
   const wrong = report.results.filter(({ verdict }) => verdict === 'wrong')
   if (!isFull) for (const result of wrong) terminal.warn(problem(result))

@@ -18,7 +18,7 @@ import { orMeant, parseCommand, parseMs } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
 import { withProgress } from '../terminal/progress.ts'
 import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
-import { isColoured } from '../terminal/styles.ts'
+import { columns, isColoured } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { howToAdd } from './_next.ts'
 
@@ -136,7 +136,7 @@ function show(report: Report, options: CheckOptions, isJson: boolean | undefined
     process.stdout.write(renderJson(report, url))
     if (locked !== undefined) terminal.warn(locked)
   } else {
-    process.stdout.write(renderTable(report, url, isColoured()))
+    process.stdout.write(renderTable(report, url, isColoured(), { width: columns() }))
     // A single result is that of no MCP server: it says what to do itself.
     if (report.results.length > 1)
       process.stdout.write(`\nNext: ${afterCheck(wrong > 0, locked !== undefined)}\n`)

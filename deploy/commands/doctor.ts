@@ -25,7 +25,7 @@ import { findTarget } from '../targets/all.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import type { Help } from '../terminal/help.ts'
 import { withProgress } from '../terminal/progress.ts'
-import { isColoured, WIDTH } from '../terminal/styles.ts'
+import { columns, isColoured, WIDTH } from '../terminal/styles.ts'
 import type { ProjectTarget } from './_choose-project.ts'
 import { howToServe, projectCommandLine } from './_next.ts'
 import { COMMON_HELP, eachTargetCommand, STAGE_HELP, STAGE_OPTION } from './_project-command.ts'
@@ -82,7 +82,7 @@ export const doctor = eachTargetCommand({
     const options = {
       used: verbose || info === undefined ? undefined : usedFeatures(await ownCode(project), info),
       isColoured: isColoured(),
-      width: process.stdout.isTTY === true ? WIDTH : Number.POSITIVE_INFINITY,
+      width: Math.min(columns(), process.stdout.isTTY === true ? WIDTH : Number.POSITIVE_INFINITY),
     }
     const examined = reports.map((report) => ({ ...report, title: findTarget(report.target).title }))
     process.stdout.write(`${renderDoctor(examined, options)}\n${next(chosen, isWrong)}`)

@@ -117,7 +117,7 @@ export async function ingest(args: string[]): Promise<number> {
   const { added, removed, kept } = changes
   const would = values['dry-run'] ? ' (nothing was changed)' : ''
   process.stdout.write(
-    `${documents.length - unsplit.length} documents, ${chunks.length} chunks: ${added} new, ${removed} removed, ${kept} unchanged in ${seconds} s${would}\n`,
+    `${counted(documents.length - unsplit.length, 'document')}, ${counted(chunks.length, 'chunk')}: ${added} new, ${removed} removed, ${kept} unchanged in ${seconds} s${would}\n`,
   )
   if (failed.length === 0) {
     if (!changes.isRefused) terminal.next(afterIngest(values['dry-run'] === true, index!))
@@ -129,10 +129,12 @@ export async function ingest(args: string[]): Promise<number> {
   return 1
 }
 
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 function afterIngest(isDryRun: boolean, index: string): string {
-  return isDryRun
-    ? 'the same without --dry-run'
-    : `let a tool search "${index}" with createVectorQueryTool, and run this again when the documents change`
+  return isDryRun ? 'the same without --dry-run' : `let a tool search ${index} with createVectorQueryTool`
 }
 
 /** Part of every chunk's id: at most 20 characters, since some stores limit ids to 64 bytes. */

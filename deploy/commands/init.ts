@@ -200,6 +200,8 @@ function report(dir: string, { targets: chosen }: InitAnswers, paths: readonly s
 ${tooOld.join('')}Next:
 ${cd === '' ? '' : `  cd ${printable(quoted(cd))}\n`}  npm install
   npm run dev
-  ${last}        (${titles}: see node_modules/mayfly-mcp/docs/deploy)
+  ${last}
+
+${titles}: see node_modules/mayfly-mcp/docs/deploy
 `
 }

@@ -52,6 +52,11 @@ export function stylesFor(
   return (typeof output === 'boolean' ? output : isColoured(output)) ? COLOURED : PLAIN
 }
 
+/** How wide stdout is. A file has no end: its lines can be searched. */
+export function columns(): number {
+  return process.stdout.isTTY === true ? process.stdout.columns || WIDTH : Number.POSITIVE_INFINITY
+}
+
 const MEANINGS = Object.keys(FORMATS) as Meaning[]
 const COLOURED = toStyles((meaning, text) => styleText(FORMATS[meaning], text, { validateStream: false }))
 const PLAIN = toStyles((_meaning, text) => text)

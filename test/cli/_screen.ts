@@ -49,9 +49,10 @@ export class Screen implements AsyncDisposable {
     return stripVTControlCharacters(this.raw)
   }
 
-  /** Resolves when the command has ended by itself. */
-  async end(): Promise<void> {
+  /** Resolves with the exit code when the command has ended by itself. */
+  async end(): Promise<number | null> {
     await this.#closed
+    return this.#child.exitCode
   }
 
   /** Ctrl+C, as the terminal passes it on. */
@@ -66,9 +67,18 @@ export class Screen implements AsyncDisposable {
   }
 }
 
-/** Compares a screen with a file that shows it as a person sees it; what differs in each run is replaced by what is alike in all. */
-export async function expectScreen(text: string, name: string): Promise<void> {
-  const screen = stripVTControlCharacters(text)
+/** What is left of it: without styles, and without what was written over. */
+export function leftOf(raw: string): string {
+  const lines = raw.split('\n').map((line) => line.split('\r\u001b[K').at(-1)!)
+  return stripVTControlCharacters(lines.join('\n'))
+}
+
+/**
+ * Compares a screen with a file that shows it as a person sees it; what differs in each run is replaced by what is alike in all. `commands`:
+ * other lines that are not wrapped.
+ */
+export async function expectScreen(text: string, name: string, commands = /^ {2}(?:Add it|mayfly) /): Promise<void> {
+  const screen = leftOf(text)
     .replace(/^\^C/m, '')
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:3000')
     .replaceAll(/\b\d\d:\d\d:\d\d\b/g, '22:58:34')
@@ -76,6 +86,6 @@ export async function expectScreen(text: string, name: string): Promise<void> {
     .replaceAll(/mayfly \d+\.\d+\.\d+/g, 'mayfly 0.1.0')
   await expect(screen).toMatchFileSnapshot(`screens/${name}.txt`)
   // The terminal wraps a message and a command: each can be searched, and copied, as one line.
-  const wrapped = screen.split('\n').filter((line) => !/^mayfly: |^ {2}Add it |^ {2}mayfly /.test(line))
+  const wrapped = screen.split('\n').filter((line) => !line.startsWith('mayfly: ') && !commands.test(line))
   for (const line of wrapped) expect(line.length, line).toBeLessThanOrEqual(80)
 }

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Show, withProgress } from '../../deploy/terminal/progress.ts'
 import { terminal } from '../../deploy/terminal/terminal.ts'
 import { MayflyProcess, Project } from './_dev-process.ts'
-import { onTerminal, STEERING, screenOf } from './_terminal.ts'
+import { leftOf, Screen } from './_screen.ts'
+import { STEERING } from './_terminal.ts'
 
 const ERASE = '\r\u001b[K'
 
@@ -152,6 +153,12 @@ describe('a line', () => {
 describe.skipIf(process.platform !== 'linux')('on a terminal', { timeout: 120_000 }, () => {
   const INTO = ['--store', './index.json', '--index', 'docs', '--model', './embed.mjs']
 
+  async function onTerminal(args: string[], cwd: string): Promise<{ code: number | null; written: string }> {
+    await using screen = new Screen(args, cwd)
+    const code = await screen.end()
+    return { code, written: screen.raw }
+  }
+
   function arrange(): Project {
     const project = new Project()
     mkdirSync(join(project.folder, 'docs'))
@@ -172,7 +179,7 @@ export default async (texts) => (await delay(1800), texts.map((text) => [text.le
     expect(code, written).toBe(0)
     expect(written).toContain(`${ERASE}embedding: 0 of 1 chunks (`)
     expect(written.split(ERASE).length).toBeLessThan(20)
-    expect(screenOf(written)).toMatch(/^1 documents, 1 chunks: 1 new, [^\n]+\n\nNext: [^\n]+\n$/)
+    expect(leftOf(written)).toMatch(/^1 document, 1 chunk: 1 new, [^\n]+\n\nNext: [^\n]+\n$/)
   })
 
   test('without one, and with --quiet, there is no line', async () => {
@@ -198,11 +205,11 @@ export default async (texts) => (await delay(1800), texts.map((text) => [text.le
     const shown = await onTerminal(args, project.folder)
     expect(shown.code, shown.written).toBe(0)
     expect(shown.written).toContain(`${ERASE}loading server.ts`)
-    expect(screenOf(shown.written)).not.toContain('loading')
+    expect(leftOf(shown.written)).not.toContain('loading')
 
     const json = await onTerminal([...args, '--json'], project.folder)
     expect(json.written).not.toContain(ERASE)
-    const [line = ''] = json.written.split('\r\n')
+    const [line = ''] = json.written.split('\n')
     expect(JSON.parse(line)).toMatchObject({ target: 'node' })
   })
 })
