@@ -77,7 +77,11 @@ export function leftOf(raw: string): string {
  * Compares a screen with a file that shows it as a person sees it; what differs in each run is replaced by what is alike in all. `commands`:
  * other lines that are not wrapped.
  */
-export async function expectScreen(text: string, name: string, commands = /^ {2}(?:Add it|mayfly) /): Promise<void> {
+export async function expectScreen(
+  text: string,
+  name: string,
+  commands = /^ {2}(?:Add it|mayfly) /,
+): Promise<void> {
   const screen = leftOf(text)
     .replace(/^\^C/m, '')
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:3000')
