@@ -40,7 +40,7 @@ const MIN_DETAIL = 40
 const BEFORE_TITLE = 12
 
 /**
- * Grouped by topic and aligned; the last line is the summary. Only two lines if it is not an MCP server. What was not tried for want of a
+ * Grouped by topic and aligned; the last line is the summary. Only two lines if it is not an MCP server. What was not tried without a
  * token is one line.
  */
 export function renderTable(
