@@ -91,6 +91,7 @@ export const dev = projectCommand({
         return undefined
       },
       port,
+      hint: 'A change of the code reloads it. Ctrl+C stops it.',
       cron,
       hasOwnPath: path !== undefined,
       check: async () => {
@@ -121,6 +122,8 @@ interface Serving {
   /** Whether the path of the MCP endpoint was given instead of the platform's default. */
   readonly hasOwnPath?: boolean
   readonly check?: () => Promise<void>
+  /** The last line of the screen: what the user may do next. */
+  readonly hint: string
 }
 
 /**
@@ -168,9 +171,8 @@ async function serveUntilExit(
   const playground = front && origin + front.path
   const key = front?.key === undefined ? '' : `#token=${front.key}`
   if (process.stdout.isTTY !== true || !terminal.isScreen) process.stdout.write(`ready ${endpoint}\n`)
-  terminal.show(
-    readyScreen({ endpoint, wantsToken, playground, tasks: key && `${origin}${PREFIX}tasks${key}` }),
-  )
+  const tasks = key && `${origin}${PREFIX}tasks${key}`
+  terminal.show(readyScreen({ endpoint, wantsToken, playground, tasks, hint: serving.hint }))
   beside.tool = serving.onReady?.({ endpoint, playground: playground && playground + key })
   if (serving.cron !== undefined)
     void callLocally(origin + baseOf(path, serving.hasOwnPath), serving.cron, over)
@@ -188,12 +190,13 @@ interface Ready {
   readonly playground: string | undefined
   /** The page of the tasks, or empty. */
   readonly tasks: string
+  readonly hint: string
 }
 
 /** Not every client can sign in by itself, and not every server offers it. */
 const TOKEN_NEEDED = 'clients that do not sign in need one, here in the variable TOKEN'
 
-function readyScreen({ endpoint, wantsToken, playground, tasks }: Ready): string {
+function readyScreen({ endpoint, wantsToken, playground, tasks, hint }: Ready): string {
   const { heading, mainUrl, url, command, dim } = stylesFor(process.stderr)
   const page = endpoint.replace(/mcp$/, '')
   const add = `npx mayfly add ${quoted(endpoint)} --client cursor${wantsToken ? ' --bearer-env TOKEN' : ''}`
@@ -211,7 +214,7 @@ function readyScreen({ endpoint, wantsToken, playground, tasks }: Ready): string
 
 ${alignColumns(rows, { width: Number.POSITIVE_INFINITY })}
 
-  ${dim('A change of the code reloads it. Ctrl+C stops it.')}
+  ${dim(hint)}
 
 `
 }

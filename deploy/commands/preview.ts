@@ -51,6 +51,7 @@ export const preview = projectCommand({
     return serveUntilInterrupted({
       start: () => startPreview(target, project, outDir, where),
       port: where.port,
+      hint: 'A change of the code does not reach it: it runs the build. Ctrl+C stops it.',
       cron: cronOf(project),
       hasOwnPath: where.path !== undefined,
     })

@@ -118,3 +118,13 @@ test('where stderr is no terminal, a request is one line of JSON, and a mistake 
   save(project, 'export default {{{')
   await mayfly.says(/mayfly: src\/server\.ts:1:17: .*\nmayfly: the server from before this change goes on\n/)
 })
+
+test('preview: the screen says that a change does not reach the build', { timeout: TIMEOUT_MS }, async () => {
+  await using project = new Project()
+  shop(project)
+  const args = ['preview', '--target', 'lambda', '--port', `${await testPort()}`]
+  await using preview = new Screen(args, project.folder)
+  await preview.says('Ctrl+C stops it.')
+  await preview.interrupt()
+  await expectScreen(preview.text, 'preview')
+})
