@@ -189,6 +189,7 @@ function write(client: Client, path: string, addition: Addition, options: Option
   }
   replaceConfig(file, text)
   process.stdout.write(`${client.title}: wrote "${name}" into ${printable(path)}\n`)
+  terminal.next(`restart ${client.title}, and ask it which tools "${name}" has`)
   for (const { variable } of client.format === 'json' && addition.inputs ? [] : server.headers) {
     terminal.note(`${client.title} reads ${variable} from its environment when it starts`)
   }

@@ -7,6 +7,7 @@ import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { ProjectTarget } from './_choose-project.ts'
+import { projectCommandLine } from './_next.ts'
 import { COMMON_HELP, projectCommand } from './_project-command.ts'
 import {
   isOnTerminal,
@@ -62,7 +63,10 @@ interface Asked {
   readonly folder: string
 }
 
-async function remove({ project, target }: ProjectTarget, { confirm, ...asked }: Asked): Promise<number> {
+async function remove(
+  { project, target, targetName }: ProjectTarget,
+  { confirm, ...asked }: Asked,
+): Promise<number> {
   const place = requirePlatform(target, 'place')(project, asked)
   const { tool: named, ...removal } = requirePlatform(target, 'removal')(project, asked)
   if (confirm !== undefined && confirm !== removal.confirm) throw new CliError(notConfirmed(removal, confirm))
@@ -82,7 +86,10 @@ async function remove({ project, target }: ProjectTarget, { confirm, ...asked }:
     if (typed !== removal.confirm) throw new CliError(notConfirmed(removal, typed))
   }
   const code = await runAll(removal.steps, tool)
-  if (code === 0) process.stdout.write(`removed ${printable(place.name)}\n`)
+  if (code !== 0) return code
+  process.stdout.write(`removed ${printable(place.name)}\n`)
+  const again = projectCommandLine('deploy', project, targetName)
+  terminal.next(`${again} --stage ${asked.stage} makes it again, empty`)
   return code
 }
 

@@ -192,6 +192,7 @@ async function create(place: Place, name: string | undefined, values: Values): P
   terminal.note(
     `made mk_${stored.id} for "${stored.name}"${audience && ` of ${printable(describeAudience(audience))}`}: keep the key now, it is not shown again`,
   )
+  if (!values.json) terminal.next('clients send it as Authorization: Bearer <key>')
   return 0
 }
 
@@ -225,12 +226,19 @@ async function idOfName(place: Place, name: string): Promise<string> {
 function showList({ keys = [], isCut }: Told, isJson: boolean): number {
   process.stdout.write(isJson ? `${toJsonLine({ keys })}\n` : renderKeys(keys))
   if (isCut) terminal.warn(`there are more: only ${keys.length} are listed`)
+  if (!isJson)
+    terminal.next(
+      keys.length === 0
+        ? 'npx mayfly keys create <name>, with the same options'
+        : 'npx mayfly keys revoke <key> ends one, with the same options',
+    )
   return 0
 }
 
 function showRevoked({ isRevoked = false }: Told, isJson: boolean): number {
   if (isJson) process.stdout.write(`${toJsonLine({ revoked: isRevoked })}\n`)
   else process.stdout.write(isRevoked ? 'revoked\n' : 'there is no such key\n')
+  if (!isJson) terminal.next('npx mayfly keys list, with the same options')
   return isRevoked ? 0 : 1
 }
 

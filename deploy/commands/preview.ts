@@ -3,11 +3,13 @@
 import type { Project, RunningTarget, Target } from '../contract/target.ts'
 import { cronOf } from '../project/cron.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
+import { stageOption } from '../project/stages.ts'
 import { startLaunch } from '../run/launch.ts'
 import { untilAnswers } from '../run/probe.ts'
 import { buildInto } from '../targets/build-into.ts'
 import type { Help } from '../terminal/help.ts'
 import { terminal } from '../terminal/terminal.ts'
+import { projectCommandLine } from './_next.ts'
 import {
   COMMON_HELP,
   LOCAL_STAGE_HELP,
@@ -43,7 +45,7 @@ export const preview = projectCommand({
   help: HELP,
   options: { ...SERVING_OPTIONS, ...STAGE_OPTION, out: { type: 'string' } },
   run: async (chosen, values) => {
-    const { project, target } = chosen
+    const { project, target, targetName } = chosen
     const where = await whereToServe(values, target)
     const outDir = outFolder(chosen, values.out)
     await buildInto(target, project, outDir)
@@ -51,7 +53,9 @@ export const preview = projectCommand({
     return serveUntilInterrupted({
       start: () => startPreview(target, project, outDir, where),
       port: where.port,
-      hint: 'A change of the code does not reach it: it runs the build. Ctrl+C stops it.',
+      hint: target.isOwnMachine
+        ? 'Ctrl+C stops it.'
+        : `Ctrl+C stops it. Next: ${projectCommandLine('deploy', project, targetName)}${stageOption(project.stage)}`,
       cron: cronOf(project),
       hasOwnPath: where.path !== undefined,
     })

@@ -98,6 +98,7 @@ async function run(args: string[]): Promise<number> {
     process.stdout.write(
       `wrote ${printable(out)}: ${printable(String(document.name))} ${printable(String(document.version))}\n`,
     )
+    terminal.next(PUBLISH)
   }
   return 0
 }
@@ -122,11 +123,14 @@ async function make(entry: string | undefined, given: Given, earlier: Earlier | 
   )
 }
 
+const PUBLISH = 'mcp-publisher publish, after mcp-publisher login'
+
 async function validateFile(path: string): Promise<number> {
   if (!existsSync(path))
     throw new CliError(`${printable(path)} does not exist: write it with mayfly registry --url …`)
   if (!(await isValid(parseDocument(path, readFileSync(path, 'utf8'))))) return 1
   process.stdout.write(`${printable(path)} is valid\n`)
+  terminal.next(PUBLISH)
   return 0
 }
 

@@ -171,5 +171,6 @@ function showList(
   })
   process.stdout.write(lines.join(''))
   if (sorted.length === 0) terminal.note(`the ${showPlace(place)} has no secrets`)
+  terminal.next('npx mayfly secrets set <NAME> stores one, with the same options')
   return 0
 }

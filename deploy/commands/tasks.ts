@@ -8,7 +8,7 @@ import type { TaskListOptions } from '../../src/tasks-admin.ts'
 import { refuseForeign } from '../project/owner.ts'
 import { readProject } from '../project/project.ts'
 import { findSecret } from '../project/secrets.ts'
-import { chooseStage, ownFile } from '../project/stages.ts'
+import { chooseStage, ownFile, stageOption } from '../project/stages.ts'
 import { askStore } from '../tasks/local.ts'
 import { askEndpoint, parseEndpoint } from '../tasks/remote.ts'
 import { renderDetails, renderList } from '../tasks/render.ts'
@@ -16,6 +16,7 @@ import type { Asked, Told } from '../tasks/request.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { oneEntry, orMeant, parseCommand } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
+import { quoted } from '../terminal/shell-word.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { STAGE_HELP } from './_project-command.ts'
 
@@ -89,7 +90,11 @@ export async function tasks(args: string[]): Promise<number> {
     endpoint === undefined
       ? await askProject(rest, asked, stage)
       : await askEndpoint(endpoint, secret(stage), asked)
-  return show(asked, told, values.json === true)
+  const what =
+    values.url === undefined
+      ? rest.map((entry) => ` ${quoted(entry)}`).join('')
+      : ` --url ${quoted(values.url)}`
+  return show(asked, told, { isJson: values.json === true, where: `${what}${stageOption(stage)}` })
 }
 
 async function askProject(
@@ -111,25 +116,42 @@ function secret(stage: string | undefined): string {
   )
 }
 
-function show(asked: Asked, { page, details, retried, isCancelled }: Told, isJson: boolean): number {
+interface Shown {
+  readonly isJson: boolean
+  /** The store, for the next command: ` --url https://example.com/tasks`. */
+  readonly where: string
+}
+
+function show(asked: Asked, { page, details, retried, isCancelled }: Told, { isJson, where }: Shown): number {
+  const id = 'id' in asked ? asked.id : ''
   if (page !== undefined) {
     process.stdout.write(isJson ? `${toJsonLine(page)}\n` : renderList(page))
     if (!isJson && page.next !== undefined) terminal.note(`there are more: pass --after=${page.next}`)
+    if (!isJson && page.tasks.length > 0)
+      terminal.next(`npx mayfly tasks show <id>${where} tells what one does, and why it failed`)
     return 0
   }
   if (details !== undefined) {
     process.stdout.write(isJson ? `${toJsonLine(details)}\n` : renderDetails(details))
+    // Only an id that was checked is part of a command.
+    if (!isJson)
+      terminal.next(
+        details.status === 'failed'
+          ? `npx mayfly tasks retry ${id}${where}`
+          : `npx mayfly tasks list${where}`,
+      )
     return 0
   }
-  const id = 'id' in asked ? asked.id : ''
   if (retried !== undefined) {
     const { taskId } = retried
     const text = taskId === id ? `${id} runs now` : `${printable(taskId)} tries ${id} again`
     process.stdout.write(isJson ? `${toJsonLine(retried)}\n` : `${text}\n`)
+    if (!isJson) terminal.next(`npx mayfly tasks show ${isTaskId(taskId) ? taskId : '<id>'}${where}`)
     return 0
   }
   const text = isCancelled ? `${id} is cancelled` : `${id} had ended, and stays as it is`
   process.stdout.write(isJson ? `${toJsonLine({ cancelled: isCancelled })}\n` : `${text}\n`)
+  if (!isJson) terminal.next(`npx mayfly tasks ${isCancelled ? 'list' : `show ${id}`}${where}`)
   return isCancelled ? 0 : 1
 }
 

@@ -119,12 +119,15 @@ test('where stderr is no terminal, a request is one line of JSON, and a mistake 
   await mayfly.says(/mayfly: src\/server\.ts:1:17: .*\nmayfly: the server from before this change goes on\n/)
 })
 
-test('preview: the screen says that a change does not reach the build', { timeout: TIMEOUT_MS }, async () => {
+test('preview: nothing about a reload, and the command that deploys what was tried', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   await using project = new Project()
   shop(project)
   const args = ['preview', '--target', 'lambda', '--port', `${await testPort()}`]
   await using preview = new Screen(args, project.folder)
-  await preview.says('Ctrl+C stops it.')
+  await preview.says('Next: npx mayfly deploy --target lambda')
   await preview.interrupt()
-  await expectScreen(preview.text, 'preview')
+  // A line about what takes long is written over.
+  await expectScreen(preview.text.slice(preview.text.indexOf('\n  mayfly ')), 'preview')
 })
