@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startInspectServer } from '../../deploy/playground/inspect-server.ts'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, Project, stopAll } from '../cli/_dev-process.ts'
 import { launchChromium, type Opened, openPage, VIEWS } from './_chromium.ts'
@@ -133,6 +134,7 @@ describe('a call', { timeout: TIMEOUT_MS }, () => {
     await run(page, 'asks')
     await result(page).getByRole('heading', { name: 'The server asks you' }).waitFor()
     expect(await said(page).textContent()).toBe('The server asks you')
+    expect(await result(page).locator('progress').isVisible()).toBe(false)
     await mark.waitFor()
     await page.getByRole('button', { name: 'Decline' }).click()
     await result(page).getByText('The user chose decline').first().waitFor()
@@ -203,6 +205,45 @@ describe('copies', { timeout: TIMEOUT_MS }, () => {
       params: { name: 'echo', arguments: { word: `it's "$HOME" \u263a`, times: 1 } },
     })
     expect(complaints).toEqual([])
+  })
+
+  test('in the legacy era, the copied curl runs, too', async () => {
+    await using opened = await open()
+    const { page } = opened
+    await page.locator('#era-legacy').check({ force: true })
+    await page.getByRole('status').getByText('Connected').waitFor()
+    await choose(page, 'echo')
+    await work(page).getByLabel('word').fill('old')
+    const command = await copyAs(page, 'curl')
+    expect(command).toContain('mcp-protocol-version: 2025-11-25')
+    const { stdout } = await execute('sh', ['-c', command])
+    expect(stdout).toContain('{"word":"old","times":1}')
+  })
+
+  test('mayfly inspect: a copy has the URL of the server, and a key in it as a variable', async () => {
+    const inspecting = await startInspectServer({
+      server: new URL(`${origin}/mcp?key=the-key`),
+      headers: {},
+      token: 'the-token',
+      port: 0,
+    })
+    try {
+      await using opened = await openPage(browser, inspecting.url, {
+        permissions: ['clipboard-read', 'clipboard-write'],
+      })
+      const { page } = opened
+      await page.getByRole('status').getByText('Connected').waitFor()
+      await choose(page, 'echo')
+      await work(page).getByLabel('word').fill('inspected')
+      const command = await copyAs(page, 'curl')
+      expect(command).not.toMatch(/the-key|the-token/)
+      expect(command).toContain(`'${origin}/mcp?key='"$MCP_KEY"`)
+      const env = { ...process.env, MCP_KEY: 'the-key' }
+      const { stdout } = await execute('sh', ['-c', command], { env })
+      expect(stdout).toContain('{"word":"inspected","times":1}')
+    } finally {
+      await inspecting.close()
+    }
   })
 
   test('a request of the wire is copied as curl, and the wire is saved; a token is in neither', async () => {

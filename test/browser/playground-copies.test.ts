@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { type Draft, toCurl, toJson, toTypeScript } from '../../deploy/playground/browser/call-text.ts'
-import type { Exchange } from '../../deploy/playground/browser/exchange.ts'
+import { type Exchange, outcomeOf } from '../../deploy/playground/browser/exchange.ts'
 import { indented } from '../../deploy/playground/browser/json.ts'
 import { durationText, sizeText } from '../../deploy/playground/browser/measures.ts'
 import { maskedText, requestText } from '../../deploy/playground/browser/sign-in-steps.ts'
@@ -120,6 +120,19 @@ test('a call as JSON has the method and its parameters', () => {
     method: 'tools/call',
     params: { name: 'a', arguments: { b: 1 } },
   })
+})
+
+test.for([
+  [{ id: 1, result: { content: [] } }, undefined],
+  [{ id: 1, result: { isError: true } }, 'failed'],
+  [{ id: 1, error: { code: -32602, message: 'no' } }, 'failed'],
+  [{ id: 1, result: { resultType: 'input_required' } }, 'asks'],
+  // 2025-11-25: a request of the server, on the stream of the call.
+  [{ id: 'q', method: 'elicitation/create', params: {} }, 'asks'],
+  [{ id: 1, result: { resultType: 'task', taskId: 't', status: 'working' } }, 'task'],
+  [{ id: 1, result: { taskId: 't', status: 'failed' } }, 'failed'],
+] as const)('%j reads %s', ([message, outcome]) => {
+  expect(outcomeOf(message)).toBe(outcome)
 })
 
 describe('JSON in a text', () => {

@@ -1,6 +1,6 @@
 /** The last calls of this page, to be repeated, and calls that the user saved by name in the browser's storage. */
 import { button, element, nextId } from './dom.ts'
-import { asList, asObject, asText, clip, isObject, type Json, parse, pretty } from './json.ts'
+import { asList, asObject, asText, clip, isObject, type Json, parse, pretty, reasonOf } from './json.ts'
 import { durationText } from './measures.ts'
 
 export interface Call {
@@ -104,7 +104,7 @@ export function createHistory({ endpoint, open, current, say }: HistoryOptions):
       title.value = ''
       say(`Saved as ${entry.title}`)
     } catch (error) {
-      problem.textContent = `Not saved: ${error instanceof Error ? error.message : 'the form is invalid'}`
+      problem.textContent = `Not saved: ${reasonOf(error)}`
     }
   }
   title.addEventListener('keydown', (event) => {

@@ -96,6 +96,8 @@ export function showRunning(place: HTMLElement, say: (text: string) => void): Ru
     onAsking: (isOpen) => {
       open += isOpen ? 1 : -1
       if (isOpen) say('The server asks you')
+      // Nothing goes on then.
+      bar.hidden = open > 0
       state.textContent = open > 0 ? 'The server asks you' : 'Running'
     },
     end: () => {

@@ -24,7 +24,7 @@ export interface WirePlaces {
 export interface WireOptions {
   /** The URL of the MCP endpoint, as other clients use it. */
   readonly endpoint: () => string
-  /** Texts that a saved file must not have. */
+  /** Strings that a saved file must not have. */
   readonly secrets: () => readonly string[]
   /** For screen readers. */
   readonly say: (text: string) => void
