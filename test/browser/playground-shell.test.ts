@@ -82,7 +82,7 @@ test('at 1440 px the bar is 48 px, the URL is copied, and clients have their sni
   const { height } = (await page.getByRole('banner').boundingBox())!
   expect(height).toBeLessThanOrEqual(49)
   await page.getByRole('button', { name: 'Copy the URL of the server' }).click()
-  await page.getByText('Copied').waitFor()
+  await page.getByText('Copied', { exact: true }).waitFor()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(
     /^http:\/\/127\.0\.0\.1:\d+\/api$/,
   )
