@@ -17,7 +17,7 @@ export function createCallActions({ draft, save, say }: CallActions): HTMLElemen
     copyButton('TypeScript (MCPClient)', () => toTypeScript(draft()) ?? '', say),
     copyButton('JSON', () => toJson(draft()), say),
   ]
-  const note = 'A token is a variable, and is not copied.'
+  const note = 'Instead of a token, it has a variable.'
   return [
     element(
       'details',
