@@ -6,7 +6,9 @@ import './installed.mjs'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildSync } from 'esbuild'
+
+// Once the packages are known to be there: a static import would come before that.
+const { buildSync } = await import('esbuild')
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')

@@ -54,8 +54,8 @@ export default new MCPServer({ id: 'test', name: 'a', version: '1', log: false, 
 
 describe('mayfly keys', { timeout: 120_000 }, () => {
   test.concurrent.each([
-    [[], /takes create, list, revoke/],
-    [['make'], /takes create, list, revoke: got "make"/],
+    [[], /no action is given: pass create, list or revoke/],
+    [['make'], /"make" is not an action: pass create, list or revoke/],
     [['create'], /what is its name\?/],
     [['create', '', '--file', 'k', '--server', 'test'], /"name" of up to 100 characters/],
     [['create', 'a\u001b[31m', '--file', 'k', '--server', 'test'], /"name" of up to 100 characters/],

@@ -29,11 +29,20 @@ const declared = (...names: unknown[]): string => JSON.stringify({ name: 'a', ma
 
 /** What `mayfly doctor` in that folder is about: the target, or the line on stderr. */
 async function targetOf(files: { readonly [path: string]: string }, within = '.'): Promise<string> {
-  await using project = arrange({ 'server.ts': SERVER, ...files })
-  const args = ['doctor', ...(within === '.' ? [] : ['../server.ts']), '--json']
-  const { code, stdout, stderr } = await new MayflyProcess(args, join(project.folder, within)).exited
+  const { code, stdout, stderr } = await runIn(files, 'doctor', within)
   if (stdout === '') return `${code} ${stderr}`
   return (JSON.parse(stdout) as { target: string }).target
+}
+
+async function runIn(
+  files: { readonly [path: string]: string },
+  command: 'doctor' | 'build',
+  within = '.',
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  await using project = arrange({ 'server.ts': SERVER, ...files })
+  const entry = within === '.' ? [] : ['../server.ts']
+  const args = [command, ...entry, ...(command === 'doctor' ? ['--json'] : [])]
+  return await new MayflyProcess(args, join(project.folder, within)).exited
 }
 
 describe('without --target', () => {
@@ -77,17 +86,20 @@ describe('without --target', () => {
     expect(await targetOf({ 'package.json': declared('deno'), 'src/notes.txt': '' }, 'src')).toBe('deno')
   })
 
+  test.for([
+    [{ 'package.json': declared('bun', 'vercel') }, ['bun', 'vercel']],
+    [{ 'vercel.json': '{}', 'netlify.toml': '' }, ['vercel', 'netlify']],
+  ] as const)('%j → doctor examines both, and a build wants one of them', async ([files, names]) => {
+    const reports = JSON.parse((await runIn(files, 'doctor')).stdout) as { target: string }[]
+    expect(reports.map(({ target }) => target)).toEqual(names)
+
+    const { code, stdout, stderr } = await runIn(files, 'build')
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^[^\n]+\n$/)
+    expect(stderr).toContain(`mayfly: this project is for ${names.join(', ')}: pass`)
+  })
+
   test.for<[string, { readonly [path: string]: string }, string]>([
-    [
-      'two are declared',
-      { 'package.json': declared('bun', 'vercel') },
-      '2 mayfly: this project is for bun, vercel: pass',
-    ],
-    [
-      "two platforms' files",
-      { 'vercel.json': '{}', 'netlify.toml': '' },
-      '2 mayfly: this project is for vercel, netlify: pass',
-    ],
     [
       'one that is none',
       { 'package.json': declared('heroku') },
