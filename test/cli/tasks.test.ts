@@ -34,8 +34,8 @@ async function listen(answer: RequestListener) {
 
 describe('mayfly tasks', { timeout: 120_000 }, () => {
   test.concurrent.each([
-    [[], /takes list, show, retry, cancel/],
-    [['forget', 'a'], /takes list, show, retry, cancel: got "forget"/],
+    [[], /no action is given: pass list, show, retry or cancel/],
+    [['forget', 'a'], /"forget" is not an action: pass list, show, retry or cancel/],
     [['show'], /which task\?/],
     [['show', 'a b'], /not the id of a task/],
     [['show', 'a', '--status', 'failed'], /--status is only for mayfly tasks list/],

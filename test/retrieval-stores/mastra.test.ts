@@ -132,7 +132,6 @@ describe.each([
         removes: true,
         mayRemoveMost: false,
         isDryRun: false,
-        progress: { show: () => {}, end: () => {} },
       })
     const search = createVectorQueryTool({ vectorStore: theirs, indexName, model: () => [[1, 0]] })
     const found = async () => (await search.execute({ queryText: 'x' })).sources.map(({ id }) => id).sort()

@@ -27,7 +27,7 @@ export default new MCPServer({ id: 'a', name: 'A', version: '1.0.0', tools: { he
   const args = ['dev', '--inspector', '--target', 'node', '--port', String(await testPort())]
   const cli = join(ROOT, 'dist/deploy/cli.js')
   await using mayfly = new MayflyProcess(args, project.folder, cli, { HOME: project.folder })
-  const line = /Inspector {4}(\S+)\n/
+  const line = /Inspector {3,}(\S+)\n/
   const address = line.exec(await mayfly.says(line))![1]!
   const browser = await launchChromium()
   try {
