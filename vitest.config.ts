@@ -28,10 +28,15 @@ const IN_MEMORY = [
 /** They measure the memory of their process, so each has one of its own. */
 const MEASURING = [
   'test/unit/asking/memory.test.ts',
-  'test/unit/client/hostile-answers.test.ts',
-  'test/unit/client/hostile-process.test.ts',
   'test/unit/listen-memory.test.ts',
   'test/unit/young-garbage.test.ts',
+]
+
+/** They wait for limits of time, or repeat a run hundreds of times: too long for after every change. A process each, since some measure. */
+const LONG = [
+  'test/property/task-crashes.test.ts',
+  'test/property/task-faults.test.ts',
+  'test/unit/client/hostile-*.test.ts',
 ]
 
 /** For suites that use the package as users get it. */
@@ -65,13 +70,18 @@ export default defineConfig({
     projects: [
       // One process with threads that are used again: starting each file afresh would take most of the time.
       {
-        ...suite('unit', IN_MEMORY, { pool: 'threads', isolate: false, exclude: MEASURING }),
+        ...suite('unit', IN_MEMORY, { pool: 'threads', isolate: false, exclude: [...MEASURING, ...LONG] }),
         plugins: [sourceEntries],
       },
       {
         extends: true,
         plugins: [sourceEntries],
         test: { name: 'memory', include: MEASURING },
+      },
+      {
+        extends: true,
+        plugins: [sourceEntries],
+        test: { name: 'long', include: LONG },
       },
       suite('smoke', ['smoke']),
       suite('cli', ['cli']),
