@@ -36,4 +36,6 @@ it.each([
       await stop()
     }
   },
+  // Hundreds of runs: 50 s alone, and six times that beside other suites.
+  900_000,
 )
