@@ -2,7 +2,15 @@
 import { createInterface } from 'node:readline/promises'
 import type { Place } from '../contract/place.ts'
 import type { DeployStep, Project, Target } from '../contract/target.ts'
-import { ask, type DeployTool, findTool, requireLogin, runStep } from '../targets/deploy-tool.ts'
+import {
+  ask,
+  type DeployTool,
+  findTool,
+  type Ran,
+  type RunOptions,
+  requireLogin,
+  runStep,
+} from '../targets/deploy-tool.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { withProgress } from '../terminal/progress.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -75,18 +83,28 @@ export function refuseDoubtful(place: Place): void {
   if (place.stage !== undefined || place.hasLinks === true) refuseUnnamed(place)
 }
 
+/** Runs one of these steps, says its title, and on a terminal how far it is while it takes long. */
+export function runShown(
+  step: DeployStep,
+  all: readonly DeployStep[],
+  tool: DeployTool,
+  options: RunOptions,
+): Promise<Ran> {
+  terminal.note(step.title)
+  return withProgress((show) => {
+    show(step.title, `step ${all.indexOf(step) + 1} of ${all.length}`)
+    return runStep(step, tool, options)
+  })
+}
+
 /** The exit code of the first that fails, which it reports. */
 export async function runAll(
   steps: readonly DeployStep[],
   tool: DeployTool,
   hidden: readonly string[] = [],
 ): Promise<number> {
-  for (const [at, step] of steps.entries()) {
-    terminal.note(step.title)
-    const { code, isHung = false } = await withProgress((show) => {
-      show(step.title, `step ${at + 1} of ${steps.length}`)
-      return runStep(step, tool, { hidden, withinMs: STEP_TIMEOUT_MS })
-    })
+  for (const step of steps) {
+    const { code, isHung = false } = await runShown(step, steps, tool, { hidden, withinMs: STEP_TIMEOUT_MS })
     if (isHung) {
       terminal.warn(
         `${step.title} did not end within ${STEP_TIMEOUT_MS / 60_000} minutes: see the output above`,

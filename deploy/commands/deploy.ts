@@ -9,7 +9,7 @@ import type { Secret } from '../project/env-file.ts'
 import { refuseSameName } from '../project/project.ts'
 import { readSecrets, sharedSecrets, sharedWith, unpublishable, unsentSecrets } from '../project/secrets.ts'
 import { buildInto, buildWarnings, describeSize } from '../targets/build-into.ts'
-import { type DeployTool, findTool, requireLogin, runStep } from '../targets/deploy-tool.ts'
+import { type DeployTool, findTool, requireLogin } from '../targets/deploy-tool.ts'
 import { redact } from '../targets/tool-output.ts'
 import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 import { parseMs } from '../terminal/command-line.ts'
@@ -25,7 +25,7 @@ import { type Checked, checkDeployed, findDeployedUrl, tellChecked } from './_de
 import { howToAdd } from './_next.ts'
 import { describePlace, readPlace, settlePlace } from './_place.ts'
 import { COMMON_HELP, outFolder, projectCommand } from './_project-command.ts'
-import { isOnTerminal, notInstalled, openTool, placeAsJson } from './_released-place.ts'
+import { isOnTerminal, notInstalled, openTool, placeAsJson, runShown } from './_released-place.ts'
 
 const HELP: Help = {
   usage: [
@@ -236,12 +236,8 @@ async function runSteps(
   options: { readonly hidden: readonly string[]; readonly withinMs: number },
 ): Promise<{ told: string; failure?: Failure }> {
   let told = ''
-  for (const [at, step] of steps.entries()) {
-    terminal.note(step.title)
-    const ran = await withProgress((show) => {
-      show(step.title, `step ${at + 1} of ${steps.length}`)
-      return runStep(step, tool, options)
-    })
+  for (const step of steps) {
+    const ran = await runShown(step, steps, tool, options)
     const { code, complaint, isHung = false } = ran
     if (isHung) {
       const reason = `${step.title} did not end within ${options.withinMs / 1000} s and was stopped: it may have changed a part; see the output above, or pass a longer --timeout`

@@ -1,8 +1,6 @@
 /** A call in the playground, in Chromium: while it runs, its result or failure, its copies, and calling it again. */
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { mkdir, readFile, symlink } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,10 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startInspectServer } from '../../deploy/playground/inspect-server.ts'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, Project, stopAll } from '../cli/_dev-process.ts'
+import { violations } from './_axe.ts'
 import { launchChromium, type Opened, openPage, VIEWS } from './_chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const TIMEOUT_MS = 120_000
 const execute = promisify(execFile)
 
@@ -367,7 +365,6 @@ test.for(VIEWS)(
   async ([colorScheme, width, height]) => {
     await using opened = await open({ colorScheme, viewport: { width, height }, bypassCSP: true })
     const { page } = opened
-    await page.addScriptTag({ content: AXE })
     const check = async (state: string): Promise<void> => expect(await violations(page), state).toEqual([])
     await run(page, 'watch')
     await result(page).getByText('7 of 10').waitFor()
@@ -400,14 +397,3 @@ test.for(VIEWS)(
     expect(scrollWidth).toBe(clientWidth)
   },
 )
-
-/** What axe says is wrong, in the rules of WCAG 2.2 A and AA and its best practices. */
-function violations(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { axe } = window as Window & {
-      axe?: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
-    }
-    const found = await axe!.run()
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
-  })
-}

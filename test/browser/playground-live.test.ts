@@ -1,17 +1,16 @@
 /** The playground of `mayfly dev` in Chromium while things change: its settings, the server's code, tasks, resources. */
-import { readFileSync, symlinkSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, Project, stopAll } from '../cli/_dev-process.ts'
+import { violations } from './_axe.ts'
 import { type Changed, changingServer } from './_changing-server.ts'
 import { launchChromium, type Opened, openPage, VIEWS } from './_chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const TIMEOUT_MS = 180_000
 
 let browser: Browser
@@ -234,7 +233,6 @@ describe('one server for all', { timeout: TIMEOUT_MS }, () => {
     async ([colorScheme, width, height]) => {
       await using opened = await open(served, { colorScheme, viewport: { width, height }, bypassCSP: true })
       const { page } = opened
-      await page.addScriptTag({ content: AXE })
       await showPart(page, /^Tools/)
       await rail(page).getByRole('button', { name: 'Listen for changes' }).click()
       await rail(page)
@@ -315,17 +313,6 @@ async function setEra(page: Page, era: 'modern' | 'legacy'): Promise<void> {
 async function showPart(page: Page, name: RegExp): Promise<void> {
   const tab = page.locator('#tabs').getByRole('button', { name })
   if (await tab.isVisible()) await tab.click()
-}
-
-/** What axe says is wrong, in the rules of WCAG 2.2 A and AA and its best practices. */
-function violations(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { axe } = window as Window & {
-      axe?: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
-    }
-    const found = await axe!.run()
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
-  })
 }
 
 async function screenshot(page: Page, name: string): Promise<void> {

@@ -2,8 +2,7 @@
  * Every state of the playground at four widths in both themes: axe finds nothing, nothing overflows sideways.
  * The pictures are in the folder that it prints, below the system's folder for temporary files.
  */
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,11 +10,11 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, stopAll } from '../cli/_dev-process.ts'
+import { violations } from './_axe.ts'
 import { launchChromium } from './_chromium.ts'
 import { FAILING, type Inspected, inspectServer, serveTools } from './_failing-servers.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const PICTURES = join(tmpdir(), 'mayfly-playground')
 /** All widths at once, on a machine that does much else. */
 const TIMEOUT_MS = 240_000
@@ -136,18 +135,10 @@ test.concurrent.for(WIDTHS)('%i x %i', { timeout: TIMEOUT_MS }, async ([width, h
 })
 
 /** The colours alone differ between the themes. */
-function faultsOf(page: Page, colorScheme: 'light' | 'dark'): Promise<string[]> {
-  return page.evaluate(AXE).then(() =>
-    page.evaluate(async (isFirst) => {
-      const { axe } = window as Window & {
-        axe?: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
-      }
-      const found = await axe!.run(isFirst ? {} : { runOnly: { type: 'rule', values: ['color-contrast'] } })
-      const { scrollWidth, clientWidth } = document.documentElement
-      return [
-        ...found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`),
-        ...(scrollWidth > clientWidth ? [`${scrollWidth - clientWidth} px wider than the window`] : []),
-      ]
-    }, colorScheme === 'light'),
-  )
+async function faultsOf(page: Page, colorScheme: 'light' | 'dark'): Promise<string[]> {
+  const rules = colorScheme === 'light' ? {} : { runOnly: { type: 'rule', values: ['color-contrast'] } }
+  const found = await violations(page, rules)
+  const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+  const excess = scrollWidth - clientWidth
+  return excess > 0 ? [...found, `${excess} px wider than the window`] : found
 }

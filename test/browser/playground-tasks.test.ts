@@ -1,16 +1,14 @@
 /** The page of tasks in a real Chromium, on a server with tasks behind `mayfly dev` and `mayfly inspect`. */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startInspectServer } from '../../deploy/playground/inspect-server.ts'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, stopAll } from '../cli/_dev-process.ts'
+import { violations } from './_axe.ts'
 import { launchChromium, openPage, VIEWS } from './_chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const SECRET = 'secret-of-the-tasks-of-no-value-outside'
 const TIMEOUT_MS = 120_000
 
@@ -198,18 +196,10 @@ test.for(VIEWS)(
     const options = { colorScheme, viewport: { width, height }, bypassCSP: true }
     await using opened = await openPage(browser, printed, options)
     const { page } = opened
-    await page.addScriptTag({ content: AXE })
     await rows(page).first().getByRole('button').click()
     await says(page, 'The task is shown')
     for (const summary of await task(page).locator('summary').all()) await summary.click()
-    const violations = await page.evaluate(async () => {
-      const { axe } = window as Window & {
-        axe?: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
-      }
-      const found = await axe!.run()
-      return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
-    })
-    expect(violations).toEqual([])
+    expect(await violations(page)).toEqual([])
     const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
     expect(scrollWidth).toBe(clientWidth)
   },

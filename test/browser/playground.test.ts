@@ -2,18 +2,16 @@
  * The playground of `mayfly dev` in a real Chromium, on workerd and Node.
  * `PLAYGROUND_SCREENSHOTS=docs/images` writes the pictures of the documentation.
  */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, stopAll } from '../cli/_dev-process.ts'
+import { violations } from './_axe.ts'
 import { launchChromium, type Opened, openPage, VIEWS } from './_chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const TIMEOUT_MS = 120_000
 
 let browser: Browser
@@ -236,7 +234,6 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     async ([colorScheme, width, height]) => {
       await using opened = await open({ colorScheme, viewport: { width, height }, bypassCSP: true })
       const { page } = opened
-      await page.addScriptTag({ content: AXE })
       const isNarrow = width < 720
       await offer(page, 'order').click()
       await work(page).getByRole('button', { name: 'Add to notes' }).click()
@@ -278,17 +275,6 @@ async function tabTo(page: Page, name: () => Promise<string | null>, wanted: str
     await page.keyboard.press('Tab')
   }
   throw new Error(`the keyboard does not reach ${wanted}`)
-}
-
-/** What axe says is wrong, in the rules of WCAG 2.2 A and AA and its best practices. */
-function violations(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { axe } = window as Window & {
-      axe?: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
-    }
-    const found = await axe!.run()
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
-  })
 }
 
 /** Of the first target only. */
