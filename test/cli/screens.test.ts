@@ -82,4 +82,21 @@ describe.skipIf(process.platform !== 'linux')('a terminal of 80 columns', { time
     const args = ['ingest', 'a.md', '--store', './index.json', '--index', 'docs', '--model', './embed.mjs']
     await show('ingest', args, { project })
   })
+
+  // The colours themselves, of light and dark terminals alike, are those that styles.test.ts allows.
+  test('help, a mistake and a check say the same with NO_COLOR, and nothing has a style then', async () => {
+    await using project = new Project()
+    await using server = await protectedServer()
+    for (const args of [['--help'], ['buid'], ['check', server.url.href]]) {
+      await using coloured = new Screen(args, project.folder)
+      await using plain = new Screen(args, project.folder, { NO_COLOR: '1' })
+      expect(await plain.end(), plain.text).toBe(await coloured.end())
+      const [plainWords, words] = [plain, coloured].map(({ raw }) =>
+        leftOf(raw).replaceAll(/\d+ ms/g, '84 ms'),
+      )
+      expect(plainWords).toBe(words)
+      expect(coloured.raw).toContain('\u001b[')
+      expect(plain.raw.replaceAll('\r\u001b[K', '')).not.toContain('\u001b')
+    }
+  })
 })
