@@ -5,9 +5,13 @@ export function stageFiles(stage: string): readonly string[] {
   return [`.env.${stage}`, `.env.${stage}.local`]
 }
 
-/** Of a server on this machine, as with wrangler and dotenv. A stage's own files are before those; production's are never read for it. */
+/**
+ * Of a server on this machine, as with wrangler and dotenv, where a `.local` file comes before the one that all share. A stage's own files
+ * are before the others; production's are never read for it.
+ */
 export function localFiles(stage: string | undefined): readonly string[] {
-  return [...(stage === undefined ? [] : stageFiles(stage)), '.dev.vars', '.env.local', '.env']
+  const ofStage = stage === undefined ? [] : stageFiles(stage).toReversed()
+  return [...ofStage, '.dev.vars', '.env.local', '.env']
 }
 
 /** Of a deployed server. Those of this machine come last. */

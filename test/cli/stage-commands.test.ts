@@ -149,6 +149,9 @@ PLACE = "staging"
       }
       expect(await toldBy('--stage', 'staging')).toEqual(['.env.staging', 'staging', 'staging'])
       expect(await toldBy()).toEqual(['.dev.vars', null, 'production'])
+      project.write('.env.staging.local', 'WHERE=.env.staging.local\n')
+      const [where] = (await toldBy('--stage', 'staging')) as readonly string[]
+      expect(where, 'what is only on this machine comes first').toBe('.env.staging.local')
     },
   )
 
