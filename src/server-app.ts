@@ -21,16 +21,8 @@ export function createServerApp(
   const { definition, reportError } = options
   const limits = toCallLimits(config)
   const waiting = createShares(limits.maxWaitingCalls, limits.callerShare)
-  const answerer = createAnswerer({
-    ...options,
-    get definition() {
-      return options.definition
-    },
-    feed,
-    subscriptions,
-    waiting,
-    ...limits,
-  })
+  // The same object, in which the server replaces the definition: a getter would be called several times for each request.
+  const answerer = createAnswerer(Object.assign(options, { feed, subscriptions, waiting, ...limits }))
   return createApp(
     { page: (endpoint, access) => toPageModel(options.definition, endpoint, access) },
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),

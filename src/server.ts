@@ -68,7 +68,8 @@ export class MCPServer<Context extends McpContext = McpContext> {
   readonly #feed: Feed
   #definition: Definition | undefined
   #app: App | undefined
-  #options: RequestOptions | undefined
+  /** Its definition is replaced by `changeTools`. */
+  #options: (RequestOptions & { definition: Definition }) | undefined
 
   /** @throws TypeError for an invalid configuration, naming the option. */
   constructor(given: MCPServerConfig<Context>) {
@@ -112,7 +113,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   handle(request: Request, platform: RequestPlatform): Promise<Response> {
     try {
       this.#owner.see(platform.env)
-      return this.#hosted().serve(request, platform)
+      return (this.#app ?? this.#hosted()).serve(request, platform)
     } catch (error) {
       // The definition cannot be compiled.
       return Promise.resolve(faultResponse(error, request, this.#reportError))
@@ -268,13 +269,8 @@ export class MCPServer<Context extends McpContext = McpContext> {
   #requestOptions(): RequestOptions {
     const { bus, pageSize = 1000, cache = {}, setup, tasks, gateway, use } = this.#config
     if (this.#options !== undefined) return this.#options
-    this.#compile()
-    const current = (): Definition => this.#compile()
     this.#options = {
-      // Read for each request, since `changeTools` replaces it.
-      get definition() {
-        return current()
-      },
+      definition: this.#compile(),
       bus,
       publish: this.#feed.publish,
       pageSize,
@@ -294,6 +290,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   protected changeTools(change: (tools: Map<string, AnyTool>) => void): void {
     change(this.#tools)
     this.#definition = undefined
+    if (this.#options !== undefined) this.#options.definition = this.#compile()
   }
 
   #changeable(method: string): Map<string, AnyTool> {

@@ -40,9 +40,9 @@ interface Compiled extends Pick<CompiledTool, 'input' | 'paramHeaders' | 'toResu
 }
 
 class LazyTool implements CompiledTool {
-  readonly name: string
-  readonly source: AnyTool
-  #compiled: Compiled | undefined
+  declare readonly name: string
+  declare readonly source: AnyTool
+  #output: CompiledSchema | undefined
   #tool: Tool | undefined
   #json: CompiledTool['json'] | undefined
 
@@ -65,11 +65,11 @@ class LazyTool implements CompiledTool {
 
   get tool(): Tool {
     if (this.#tool !== undefined) return this.#tool
-    const compiled = this.#compile()
-    const tool = describeTool(this.name, this.source, compiled)
+    const { input } = this
+    const tool = describeTool(this.name, this.source, input, this.#output)
     // Calls use the advertised schema, since zod's metadata may have changed in the meantime.
-    if (compiled.input.isPlainObject === true)
-      this.#compiled = { ...compiled, paramHeaders: compileParamHeaders(tool.inputSchema, this.name) }
+    if (input.isPlainObject === true)
+      own(this, 'paramHeaders', compileParamHeaders(tool.inputSchema, this.name))
     this.#tool = tool
     return tool
   }
@@ -79,10 +79,23 @@ class LazyTool implements CompiledTool {
     return this.#json
   }
 
+  /** Replaces the getters, which each call would run several times. */
   #compile(): Compiled {
-    this.#compiled ??= compileSchemas(this.name, this.source)
-    return this.#compiled
+    const compiled = compileSchemas(this.name, this.source)
+    this.#output = compiled.output
+    own(this, 'input', compiled.input)
+    own(this, 'paramHeaders', compiled.paramHeaders)
+    own(this, 'toResult', compiled.toResult)
+    return compiled
   }
+}
+
+function own<Member extends keyof CompiledTool>(
+  tool: CompiledTool,
+  member: Member,
+  value: CompiledTool[Member],
+): void {
+  Object.defineProperty(tool, member, { value, configurable: true })
 }
 
 function compileSchemas(name: string, source: AnyTool): Compiled {
@@ -101,7 +114,12 @@ function compileSchemas(name: string, source: AnyTool): Compiled {
   }
 }
 
-function describeTool(name: string, source: AnyTool, { input, output }: Compiled): Tool {
+function describeTool(
+  name: string,
+  source: AnyTool,
+  input: CompiledSchema,
+  output: CompiledSchema | undefined,
+): Tool {
   const { annotations, icons, _meta } = source.mcp ?? {}
   const { title, description } = source
   const inputSchema = describeObject(name, input.jsonSchema)

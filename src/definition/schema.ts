@@ -120,7 +120,8 @@ function compileStandardSchema(
   const { validate: check } = schema['~standard']
   const validate = (value: unknown): Validation | Promise<Validation> => {
     const result = check(value)
-    return result instanceof Promise ? result.then(toValidation) : toValidation(result)
+    if (result instanceof Promise) return result.then(toValidation)
+    return result.issues === undefined ? { ok: true, value: result.value } : toValidation(result)
   }
   const write = (): JsonSchema => toJsonSchema(schema, label, direction)
   return isPlainZodObject(schema) ? new PlainObject(validate, write) : { jsonSchema: write(), validate }

@@ -48,6 +48,8 @@ export function toResultConverter(
   hasObjectOutput: boolean,
 ): (output: unknown, era: 'modern' | 'legacy') => CallToolResult | Promise<CallToolResult> {
   return (output, era) => {
+    // The most common output, which is right as it is.
+    if (typeof output === 'string' && outputSchema === undefined) return ofText(output)
     const result = toCallToolResult(output, outputSchema !== undefined)
     if (outputSchema === undefined || result.isError === true) return forEra(result, era)
     if (result.structuredContent === undefined) {
@@ -109,17 +111,17 @@ function withJson(result: CallToolResult): CallToolResult {
 
 function fromValue(output: unknown, isStructured: boolean): CallToolResult {
   if (output === undefined) return { content: [] }
-  if (typeof output === 'string') {
-    return { content: [{ type: 'text', text: output }], ...(isStructured && { structuredContent: output }) }
-  }
+  if (typeof output === 'string') return isStructured ? ofText(output, output) : ofText(output)
   const text = JSON.stringify(output)
-  if (text === undefined) return { content: [{ type: 'text', text: String(output) }] }
-  const isObject = /^[{[]/.test(text)
+  if (text === undefined) return ofText(String(output))
+  const isObject = text.startsWith('{') || text.startsWith('[')
   if (text === '{}') checkPlain(output as object)
-  return {
-    content: [{ type: 'text', text }],
-    ...((isStructured || isObject) && { structuredContent: output }),
-  }
+  return isStructured || isObject ? ofText(text, output) : ofText(text)
+}
+
+function ofText(text: string, structuredContent?: unknown): CallToolResult {
+  const content: CallToolResult['content'] = [{ type: 'text', text }]
+  return structuredContent === undefined ? { content } : { content, structuredContent }
 }
 
 /** @throws TypeError for objects that JSON writes as `{}`: a generator, a `Map`, a `Response`. */

@@ -73,7 +73,8 @@ function reachOfName(name: string): Reach {
 
 /** Whether only this machine can reach a listener bound to `hostname`: `localhost`, 127.0.0.0/8 or `::1`, in any spelling. */
 export function isLoopbackAddress(hostname: string): boolean {
-  return reachOf(hostname) === 'loopback'
+  const host = parsed.get(hostname) ?? parseHost(hostname)
+  return host?.reach === 'loopback'
 }
 
 /** The address in `1.2.3.4:5678`, `[::1]:123` or `for="[::1]"` (RFC 7239 §6), without its port; undefined for any other text. */

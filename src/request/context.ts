@@ -42,7 +42,7 @@ import type { StepFunction } from '../interaction/steps.ts'
 import { splitMeta } from './meta.ts'
 import { Notifier } from './notifier.ts'
 import { ownAuth } from './own-auth.ts'
-import { Taskless } from './taskless.ts'
+import { TaskNeededError } from './taskless.ts'
 import type { ContextFacts, ContextWire } from './wire.ts'
 
 const ignore = (): void => {}
@@ -53,33 +53,42 @@ export interface AnsweredRound {
   readonly requestState: string | undefined
 }
 
-export class Context extends Taskless implements McpContext {
-  readonly requestId: string
+/** The parts of a context that exist once its tool uses them. */
+interface Used {
+  isClosed: boolean
+  controller?: AbortController
+  abortReason?: () => unknown
+  notifier?: Notifier
+  values?: RequestContextValues
+  round?: AnsweredRound
+  begun?: Interaction
+  memo?: Map<unknown, unknown>
+}
+
+/** In place of the parts of a context that was closed without any: shared, so never written to. */
+const CLOSED: Used = Object.freeze({ isClosed: true })
+
+export class Context implements McpContext {
+  // Declared, so that no member is written twice: the first calls of an isolate are interpreted.
+  declare readonly requestId: string
   /** See `_meta`. */
-  readonly sessionId: string
-  readonly era: Era
-  readonly protocolVersion: string
-  readonly clientInfo: Implementation | undefined
-  readonly clientCapabilities: ClientCapabilities
-  readonly deadline: number | undefined
-  readonly auth: AuthInfo | undefined
-  readonly env: Env
-  readonly waitUntil: (promise: Promise<unknown>) => void
+  declare readonly sessionId: string
+  declare readonly era: Era
+  declare readonly protocolVersion: string
+  declare readonly clientInfo: Implementation | undefined
+  declare readonly clientCapabilities: ClientCapabilities
+  declare readonly deadline: number | undefined
+  declare readonly auth: AuthInfo | undefined
+  declare readonly env: Env
+  declare readonly waitUntil: (promise: Promise<unknown>) => void
+  /** Whether the context has what a tool needs that returns its questions instead of awaiting the answers. Absent: no. */
+  declare canReturnQuestions?: boolean
   readonly #facts: ContextFacts
   readonly #wire: ContextWire
-  #controller: AbortController | undefined
-  #abortReason: (() => unknown) | undefined
-  #notifier: Notifier | undefined
-  #isClosed = false
-  #values: RequestContextValues | undefined
-  #round: AnsweredRound | undefined
-  /** Whether the context has what a tool needs that returns its questions instead of awaiting the answers. */
-  canReturnQuestions = false
-  #begun: Interaction | undefined
-  #memo: Map<unknown, unknown> | undefined
+  /** What most calls never use. */
+  #used: Used | undefined
 
   constructor(facts: ContextFacts, wire: ContextWire) {
-    super()
     this.requestId = facts.requestId
     this.sessionId = facts.sessionId!
     this.era = facts.era
@@ -94,6 +103,21 @@ export class Context extends Taskless implements McpContext {
     this.#wire = wire
   }
 
+  /** Whether the call may become a task. */
+  get hasTaskOption(): boolean {
+    return false
+  }
+
+  /** @throws TaskNeededError */
+  async sleep(_name: string, _ms: number): Promise<void> {
+    throw new TaskNeededError('ctx.sleep')
+  }
+
+  /** @throws TaskNeededError */
+  async waitFor(_name: string, _options?: object): Promise<unknown> {
+    throw new TaskNeededError('ctx.waitFor')
+  }
+
   /** The parts of a call, for a task that continues it. */
   get parts(): { readonly facts: ContextFacts; readonly wire: ContextWire } {
     return { facts: this.#facts, wire: this.#wire }
@@ -104,16 +128,18 @@ export class Context extends Taskless implements McpContext {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason())
+    const used = this.#using
+    if (used.controller === undefined) {
+      used.controller = new AbortController()
+      if (used.abortReason !== undefined) used.controller.abort(used.abortReason())
     }
-    return this.#controller.signal
+    return used.controller.signal
   }
 
   /** Whether `error` is the reason for which the tool was aborted. */
   isStoppedBy(error: unknown): boolean {
-    return this.#controller?.signal.aborted === true && error === this.#controller.signal.reason
+    const signal = this.#used?.controller?.signal
+    return signal?.aborted === true && error === signal.reason
   }
 
   /** As for every value, a getter on the prototype costs nothing for requests that do not read it. */
@@ -124,16 +150,17 @@ export class Context extends Taskless implements McpContext {
   }
 
   get requestContext(): RequestContextValues {
-    this.#values ??= new Map()
-    return this.#values
+    const used = this.#using
+    used.values ??= new Map()
+    return used.values
   }
 
   /** The answers and the state of the questions that the tool has returned last. */
   get round(): AnsweredRound | undefined {
     const { rounds } = this.#wire
-    if (this.#round === undefined && rounds !== undefined)
-      this.#round = { inputResponses: rounds.responses, requestState: rounds.journal.state }
-    return this.#round
+    if (this.#used?.round === undefined && rounds !== undefined)
+      this.#using.round = { inputResponses: rounds.responses, requestState: rounds.journal.state }
+    return this.#used?.round
   }
 
   /**
@@ -142,7 +169,7 @@ export class Context extends Taskless implements McpContext {
    * @throws TypeError for a context without them, and for a result with neither a question nor a state (MCP 2026-07-28, "Server Requirements", 6).
    */
   async askReturned({ inputRequests, requestState }: InputRequired): Promise<void> {
-    if (!this.canReturnQuestions)
+    if (this.canReturnQuestions !== true)
       throw new TypeError(
         'A tool that returns its questions could not read the answers: ask with ctx.elicit, or import MCPServer and createTool from mayfly-mcp/sdk-context.',
       )
@@ -155,13 +182,14 @@ export class Context extends Taskless implements McpContext {
     if (questions.length === 0 && requestState === undefined)
       throw new TypeError('An input_required result needs an input request, a requestState, or both.')
     const inputResponses = await this.#interaction.askReturned(questions, requestState)
-    this.#round = { inputResponses, requestState }
+    this.#using.round = { inputResponses, requestState }
   }
 
   /** What members of other frameworks have made for this context. A `WeakMap` would keep it until a full garbage collection. */
   get memo(): Map<unknown, unknown> {
-    this.#memo ??= new Map()
-    return this.#memo
+    const used = this.#using
+    used.memo ??= new Map()
+    return used.memo
   }
 
   can(feature: Feature): Availability {
@@ -204,7 +232,7 @@ export class Context extends Taskless implements McpContext {
 
   step<Value>(name: string, fn: StepFunction<Value>, options?: StepOptions): Promise<Jsonified<Value>> {
     const done = this.#interaction.step(name, fn, options)
-    if (this.#abortReason !== undefined) done.catch(ignore)
+    if (this.#used?.abortReason !== undefined) done.catch(ignore)
     return done
   }
 
@@ -229,11 +257,12 @@ export class Context extends Taskless implements McpContext {
   }
 
   get #interaction(): Interaction {
-    if (this.#begun === undefined) {
-      this.#begun = this.#wire.interaction()
-      if (this.#isClosed) this.#begun.close()
+    const used = this.#using
+    if (used.begun === undefined) {
+      used.begun = this.#wire.interaction()
+      if (used.isClosed) used.begun.close()
     }
-    return this.#begun
+    return used.begun
   }
 
   reportProgress(progress: Progress): void {
@@ -255,34 +284,43 @@ export class Context extends Taskless implements McpContext {
     return {
       ...conditions,
       legacyPolicy: policyFor(this.#wire.method, conditions.legacyPolicy),
-      mustRemember: conditions.mustRemember === true || this.#begun?.mustRemember() === true,
+      mustRemember: conditions.mustRemember === true || this.#used?.begun?.mustRemember() === true,
       hasTaskOption: this.hasTaskOption,
     }
   }
 
   /** Aborts `signal`. The reason is created when the signal is first read, because an error captures a stack. */
   abort(reason: () => unknown): void {
-    this.#abortReason ??= reason
-    this.#controller?.abort(reason())
+    const used = this.#using
+    used.abortReason ??= reason
+    used.controller?.abort(reason())
   }
 
   /** Called when the call is answered: sends held-back notifications; later notifications and questions are dropped. */
   close(): void {
-    this.#isClosed = true
-    this.#notifier?.close()
-    this.#begun?.close()
+    if (this.#used === undefined) this.#used = CLOSED
+    if (this.#used === CLOSED) return
+    this.#used.isClosed = true
+    this.#used.notifier?.close()
+    this.#used.begun?.close()
+  }
+
+  get #using(): Used {
+    if (this.#used === undefined || this.#used === CLOSED) this.#used = { isClosed: this.#used === CLOSED }
+    return this.#used
   }
 
   get #notify(): Notifier {
-    if (this.#notifier === undefined) {
+    const used = this.#using
+    if (used.notifier === undefined) {
       const { progressToken, logLevel } = this.#wire
-      this.#notifier = new Notifier(
+      used.notifier = new Notifier(
         (method, params) => this.#wire.send(method, params),
         progressToken,
         logLevel,
       )
-      if (this.#isClosed) this.#notifier.close()
+      if (used.isClosed) used.notifier.close()
     }
-    return this.#notifier
+    return used.notifier
   }
 }

@@ -27,6 +27,8 @@ export function toMethodResult(result: {
   readonly _meta?: Meta | undefined
   readonly isError?: boolean | undefined
 }): MethodResult {
+  if (result._meta === undefined)
+    return { members: toMembers(result), meta: undefined, isError: result.isError }
   const { _meta, ...rest } = result
   return { members: toMembers(rest), meta: _meta, isError: result.isError }
 }

@@ -25,7 +25,11 @@ export function objectParam(params: Params, name: string): Params {
 
 /** An absent parameter counts as an empty object. */
 export function optionalObjectParam(params: Params, name: string): Params {
-  return params[name] === undefined ? {} : objectParam(params, name)
+  const value = params[name]
+  if (value === undefined) return {}
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Params)
+    : objectParam(params, name)
 }
 
 /** A record of strings, such as prompt arguments; an absent one counts as empty. */

@@ -129,12 +129,15 @@ interface ExecutionContext {
  * Serves one request, with as much of the platform as `server` supports. An app sees paths without the platform's prefix, so that its
  * routes are the same on every platform.
  */
-export async function serveRequest(
+export function serveRequest(
   server: FetchServer,
   request: Request,
   platform: RequestPlatform,
 ): Promise<Response> {
-  if (server.handle !== undefined) return server.handle(request, platform)
+  return server.handle === undefined ? serveApp(server, request, platform) : server.handle(request, platform)
+}
+
+async function serveApp(server: FetchServer, request: Request, platform: RequestPlatform): Promise<Response> {
   // An app reads the URL without expecting that it can be invalid.
   if (!hasUrl(request)) return new Response(null, { status: 400 })
   const { env, waitUntil = () => {}, prefix = '' } = platform

@@ -33,8 +33,8 @@ interface Entry {
 }
 
 export class RequestScope implements RequestServer {
-  readonly definition: Definition
-  readonly context: Context
+  declare readonly definition: Definition
+  declare readonly context: Context
   /** A copy of the definition's tools, made when `setup` first changes one. */
   #overlay: Map<string, Entry> | undefined
 

@@ -128,14 +128,14 @@ export function runTool(
   options: ToolRunOptions,
   task?: 'run',
 ): MethodResult | Promise<MethodResult> {
-  const run = (validation: Validation) => execute(tool, input, validation, context, options, task)
   const fail = (error: unknown): MethodResult => failedResult(error, tool, context, options.reportError)
   // Compiles the tool, outside of `try`: an invalid schema is a server error, not one that the model could correct.
   const { input: schema } = tool
   try {
     const validation = schema.validate(input)
-    const result = validation instanceof Promise ? validation.then(run) : run(validation)
-    return result instanceof Promise ? result.catch(fail) : result
+    return validation instanceof Promise
+      ? validation.then((settled) => execute(tool, input, settled, context, options, task, fail)).catch(fail)
+      : execute(tool, input, validation, context, options, task, fail)
   } catch (error) {
     return fail(error)
   }
@@ -155,6 +155,7 @@ export function failedResult(
   return toMethodResult(errorResult(textOf(error)))
 }
 
+/** A rejection of what it runs becomes the result of `fail`, without a promise more. What it throws is the caller's. */
 function execute(
   tool: CompiledTool,
   sent: unknown,
@@ -162,22 +163,25 @@ function execute(
   context: Context,
   { reportError, use }: ToolRunOptions,
   task: 'run' | undefined,
+  fail: (error: unknown) => MethodResult,
 ): MethodResult | Promise<MethodResult> {
   if (!validation.ok)
     return toMethodResult(
       errorResult(`Invalid arguments for tool ${tool.name}: ${describeIssues(validation.issues)}`),
     )
-  const write = (outcome: CallToolResult | StartedTask): MethodResult =>
-    outcome instanceof StartedTask
-      ? { ...toMethodResult(outcome.task), type: 'task' }
-      : toMethodResult(outcome)
-  if (use === undefined) return runValidated(tool, validation.value, context, reportError, context.era, write)
+  if (use === undefined)
+    return runValidated(tool, validation.value, context, reportError, context.era, written, fail)
   const run = (input: unknown) =>
     // `mayfly-mcp/gateway` starts no task for a server with middleware.
-    runValidated(tool, input, context, reportError, 'modern', (outcome) => outcome as CallToolResult)
-  return aroundTool(use, tool, context, reportError, run, validation.value, sent, task).then((result) =>
-    sendable(tool, () => write(forEra(result, context.era))),
-  )
+    runValidated(tool, input, context, reportError, 'modern', (outcome) => outcome as CallToolResult, rethrow)
+  return aroundTool(use, tool, context, reportError, run, validation.value, sent, task)
+    .then((result) => sendable(tool, () => written(forEra(result, context.era))))
+    .catch(fail)
+}
+
+function written(outcome: CallToolResult | StartedTask): MethodResult {
+  if (outcome instanceof StartedTask) return { ...toMethodResult(outcome.task), type: 'task' }
+  return toMethodResult(outcome)
 }
 
 /** Runs the middleware around `run`. */
@@ -214,7 +218,14 @@ export function aroundTool(
   return throughMiddleware(use, around, input, sent as ToolCall['arguments'])
 }
 
-/** Executes a tool with valid arguments, and tells its hooks. `write` gets the validated result. */
+function rethrow(error: unknown): never {
+  throw error
+}
+
+/**
+ * Executes a tool with valid arguments, and tells its hooks. `write` gets the validated result, and `fail` what an asynchronous tool
+ * rejects with, and why a result cannot be sent.
+ */
 function runValidated<Written>(
   tool: CompiledTool,
   input: unknown,
@@ -222,29 +233,49 @@ function runValidated<Written>(
   reportError: ReportError,
   era: Era,
   write: (outcome: CallToolResult | StartedTask) => Written,
+  fail: (error: unknown) => Written,
 ): Written | Promise<Written> {
   const { source } = tool
-  tellHooks(tool, { input }, context, reportError)
+  if (source.onInputAvailable !== undefined) tellHooks(tool, { input }, context, reportError)
   const finish = (output: unknown): Written | Promise<Written> => {
     if (isInputRequired(output)) {
-      const again = () => source.execute!(input, context)
-      return context.askReturned(output).then(again).then(finish)
+      const again = (): unknown => source.execute!(input, context)
+      return context.askReturned(output).then(again).then(finish).catch(fail)
     }
-    if (output instanceof StartedTask) return write(output)
-    const complete = (result: CallToolResult): Written => {
-      reportMismatch(result, tool, context, reportError)
-      if (result.isError !== true) tellHooks(tool, { output }, context, reportError)
-      return write(result)
-    }
-    return sendable(tool, () => {
+    // As `sendable` does, without a function more around each call.
+    try {
+      if (output instanceof StartedTask) return write(output)
       const result = tool.toResult(output, era)
-      return result instanceof Promise ? result.then(complete) : complete(result)
-    })
+      if (!(result instanceof Promise)) return complete(tool, output, result, context, reportError, write)
+      return result
+        .then((settled) => complete(tool, output, settled, context, reportError, write))
+        .catch((cause: unknown) => fail(notSendable(tool, cause)))
+    } catch (cause) {
+      return fail(notSendable(tool, cause))
+    }
   }
-  const run = () => source.execute!(input, context)
   const watcher = development()
-  const output = watcher === undefined ? run() : watcher.runTool(tool.name, source.execute, context, run)
-  return isThenable(output) ? Promise.resolve(output).then(finish) : finish(output)
+  const output: unknown =
+    watcher === undefined
+      ? source.execute!(input, context)
+      : watcher.runTool(tool.name, source.execute, context, () => source.execute!(input, context))
+  return output instanceof Promise || isThenable(output)
+    ? Promise.resolve(output).then(finish, fail)
+    : finish(output)
+}
+
+/** Reports a mismatch, tells the hook of the output, and writes the result. */
+function complete<Written>(
+  tool: CompiledTool,
+  output: unknown,
+  result: CallToolResult,
+  context: Context,
+  reportError: ReportError,
+  write: (outcome: CallToolResult) => Written,
+): Written {
+  if (result.isError === true) reportMismatch(result, tool, context, reportError)
+  else if (tool.source.onOutput !== undefined) tellHooks(tool, { output }, context, reportError)
+  return write(result)
 }
 
 /** The client gets the same text. */
@@ -260,9 +291,9 @@ function reportMismatch(
 }
 
 /** @throws TypeError, naming the tool, if `convert` fails. */
-function sendable<Value>({ name }: CompiledTool, convert: () => Value): Value {
+function sendable<Value>(tool: CompiledTool, convert: () => Value): Value {
   const refuse = (cause: unknown): never => {
-    throw new TypeError(`Tool "${name}" returned a result that cannot be sent: ${textOf(cause)}`, { cause })
+    throw notSendable(tool, cause)
   }
   try {
     const value = convert()
@@ -270,4 +301,8 @@ function sendable<Value>({ name }: CompiledTool, convert: () => Value): Value {
   } catch (error) {
     return refuse(error)
   }
+}
+
+function notSendable({ name }: CompiledTool, cause: unknown): TypeError {
+  return new TypeError(`Tool "${name}" returned a result that cannot be sent: ${textOf(cause)}`, { cause })
 }

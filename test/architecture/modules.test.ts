@@ -132,8 +132,6 @@ describe('loading a module', () => {
 const MADE_ONCE = [
   'src/keys/audience.ts fault',
   'src/protocol/session.ts id',
-  'src/server-app.ts definition',
-  'src/server.ts definition',
   'src/tasks/tasks.ts hasTools',
   'src/tasks/store-time.ts offsetMs',
   'adapters/_node/key-file.ts fault',
