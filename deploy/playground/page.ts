@@ -61,6 +61,7 @@ const MODULES = [
   'main',
   'measures',
   'oauth',
+  'output-check',
   'panels',
   'param-headers',
   'questions',
@@ -85,13 +86,15 @@ const MODULES = [
   'wire-file',
 ]
 
-/** Modules of `src` that they share, by name; they import nothing. */
+/** Modules of `src` that they share, by name; they import only each other. */
 const SHARED: { readonly [name: string]: string } = {
   'connect-snippets': '../../src/http',
   'error-text': '../../src/definition',
   'event-stream': '../../src/protocol',
+  'is-object': '../../src/definition',
+  'output-schema': '../../src/client',
 }
-const SHARED_IMPORT = /(?<=from ')(?:\.\.\/)+src\/\w+(?=\/[\w-]+\.ts')/g
+const SHARED_IMPORT = /(?<=from ')(?:\.\.\/)+(?:src\/)?\w+(?=\/[\w-]+\.ts')/g
 
 const DOC_COMMENT = /^ *\/\*\*[\s\S]*?\*\/\n/gm
 

@@ -29,12 +29,17 @@ export const outputValidator: jsonSchemaValidator = {
   getValidator:
     <Value>(schema: JsonSchemaType) =>
     (input: unknown) => {
-      const place = { value: input, path: 'structuredContent', depth: 0 }
-      const fault = findFault(schema, place, { steps: MAX_STEPS })
+      const fault = findOutputFault(schema, input)
       return fault === undefined
         ? { valid: true, data: input as Value, errorMessage: undefined }
         : { valid: false, data: undefined, errorMessage: fault }
     },
+}
+
+/** A description of the first certain error in `structuredContent`, with its path. Undefined if none is certain. */
+export function findOutputFault(schema: unknown, structuredContent: unknown): string | undefined {
+  const place = { value: structuredContent, path: 'structuredContent', depth: 0 }
+  return findFault(schema, place, { steps: MAX_STEPS })
 }
 
 /** A description of a certain error in the value. */

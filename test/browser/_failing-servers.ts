@@ -9,7 +9,7 @@ export interface Inspected extends AsyncDisposable {
 
 export type Answer = (
   response: ServerResponse,
-  message: { readonly method?: string; readonly id?: unknown },
+  message: { readonly method?: string; readonly id?: unknown; readonly params?: { readonly name?: unknown } },
 ) => void
 
 /** Opens the playground in front of a server that answers each message by `answer`. Undefined: nothing listens. */
@@ -125,15 +125,20 @@ export const FAILING: { readonly [state: string]: Failing } = {
   },
 }
 
-/** A server of 2026-07-28 whose tools are `tools`. */
+/** A server of 2026-07-28 whose tools are `tools`. `called` is the JSON that each call is answered with. */
 export const serveTools =
-  (tools: readonly object[]): Answer =>
-  (response, { id, method }) => {
+  (
+    tools: readonly object[],
+    called: (name: string) => string = () => '{"content":[{"type":"text","text":"done"}]}',
+  ): Answer =>
+  (response, { id, method, params }) => {
     const result =
       method === 'server/discover'
         ? { serverInfo: { name: 'many', version: '1.0.0' }, capabilities: { tools: {} } }
         : method === 'tools/list'
           ? { tools }
-          : { content: [{ type: 'text', text: 'done' }] }
-    response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+          : undefined
+    // As text: numbers keep their digits.
+    const body = result === undefined ? called(String(params?.name)) : JSON.stringify(result)
+    response.writeHead(200, json).end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${body}}`)
   }

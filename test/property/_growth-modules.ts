@@ -40,8 +40,8 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   },
   'within the budgets of the page': {
     'deploy/playground/browser': `
-      argument-form bar catalogue client completion copy-button dom exchange form json json-view panels questions
-      result run task-details task-endpoint task-run task-times trouble`,
+      argument-form bar catalogue client completion copy-button dom exchange form json json-view output-check panels
+      questions result run task-details task-endpoint task-run task-times trouble`,
   },
   'measured here': {
     'adapters/_lambda': 'event-to-request',
@@ -70,7 +70,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'deploy/check': 'answer-record authorization-server body eras lists reply report walk-report',
     'deploy/check/walk': 'read-issuer',
     'src/auth': 'fetch-json',
-    'src/client': 'connect errors task-requests tools',
+    'src/client': 'connect errors output-schema task-requests tools',
     'src/definition': 'own-data utf8',
     'src/events': 'bus outage',
     'src/gateway': 'merge relay tasks',

@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createHide } from '../../deploy/check/secrets.ts'
 import { createSplit } from '../../deploy/ingest/split.ts'
 import { toCurl, toTypeScript } from '../../deploy/playground/browser/call-text.ts'
-import { indented, pretty, wholeJson } from '../../deploy/playground/browser/json.ts'
+import { indented, pretty, sourceAt, wholeJson } from '../../deploy/playground/browser/json.ts'
 import { paramHeaders } from '../../deploy/playground/browser/param-headers.ts'
 import { toField } from '../../deploy/playground/browser/schema.ts'
 import { maskedText, requestText } from '../../deploy/playground/browser/sign-in-steps.ts'
@@ -131,6 +131,8 @@ const READERS: { readonly [reader: string]: (text: string) => unknown } = {
   'JSON as it was sent': (text) => {
     indented(`[${text}`)
     indented(JSON.stringify([text]))
+    sourceAt(`{"a":{"b":[${text}`, ['a', 'b'])
+    sourceAt(JSON.stringify({ a: { b: text } }), ['a', 'b'])
     indented('['.repeat(text.length / 2) + ']'.repeat(text.length / 2))
     wholeJson({ [text]: text })
   },

@@ -1,7 +1,8 @@
 /** The page of the playground loads only modules that its process serves. */
 import { describe, expect, test } from 'vitest'
 import { exchange } from '../../deploy/playground/browser/exchange.ts'
-import { clip, MAX_ITEMS, pretty } from '../../deploy/playground/browser/json.ts'
+import { clip, MAX_ITEMS, pretty, sourceAt } from '../../deploy/playground/browser/json.ts'
+import { checkOutput } from '../../deploy/playground/browser/output-check.ts'
 import { ASSETS, readAsset } from '../../deploy/playground/page.ts'
 
 test('every module imports only others of them', () => {
@@ -81,4 +82,46 @@ describe('pretty', () => {
     // It took 38 s.
     expect(process.cpuUsage(before).user).toBeLessThan(2_000_000)
   })
+})
+
+describe('sourceAt', () => {
+  test.each([
+    ['{"a":{"b":1.0}}', '1.0'],
+    ['{ "a" : { "x":[{"b":1}], "b" : {"b": [1, 2]} , "y":3}, "b":4 }', '{"b": [1, 2]}'],
+    ['{"a":{"b":"}\\","}}', '"}\\","'],
+    ['{"a":{"\\u0062":true}}', 'true'],
+    // As JSON.parse, which takes the last of equal names.
+    ['{"a":{"b":{"b":1},"b":2}}', '2'],
+    ['{"a":5,"a":{"b":null}}', 'null'],
+    ['{"a":{"b":1},"a":{}}', undefined],
+    ['{"x":{"a":{"b":1}},"a":{"c":1}}', undefined],
+    ['{"a":[{"b":1}]}', undefined],
+    ['{"a":1,"b":2}', undefined],
+    ['[{"a":{"b":1}}]', undefined],
+    ['{"a":{"x":[{"b":1},["b"]]}}', undefined],
+    ['', undefined],
+  ])('of %s is %s', (text, expected) => {
+    const parsed = text === '' ? undefined : JSON.parse(text)?.a?.b
+    expect(sourceAt(text, ['a', 'b'])).toBe(expected)
+    expect(expected === undefined ? undefined : JSON.parse(expected)).toEqual(parsed)
+  })
+})
+
+test('what the output check does not read is said, whatever the schema', () => {
+  const schema = { type: 'object', properties: { at: { type: 'string' } } }
+  const result = { structuredContent: { at: 'x' } }
+  expect(checkOutput(schema, result)).toEqual({ word: 'matches outputSchema' })
+  for (const keyword of [
+    '$ref',
+    'format',
+    'pattern',
+    'not',
+    'if',
+    'contains',
+    'dependentSchemas',
+    'minProperties',
+  ])
+    expect(checkOutput({ ...schema, [keyword]: {} }, result)?.word, keyword).toMatch(/as far as checked$/)
+  const deep = JSON.parse(`${'{"items":'.repeat(50_000)}1${'}'.repeat(50_000)}`) as unknown
+  expect(checkOutput(deep, result)?.word).toMatch(/outputSchema/)
 })

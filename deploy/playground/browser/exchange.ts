@@ -1,7 +1,7 @@
 /** One HTTP request and its response, recorded as it happens. */
 import { textOf } from '../../../src/definition/error-text.ts'
 import { createEventReader } from '../../../src/protocol/event-stream.ts'
-import { asObject, clip, isObject, type Json, parse } from './json.ts'
+import { asObject, clip, isObject, type Json, parse, sourceAt } from './json.ts'
 
 /** What the page shows of a request and its response, filled as data arrives. */
 export interface Exchange {
@@ -143,7 +143,24 @@ function deliver(text: string, record: Exchange, { onMessage }: Ask): void {
   if (!isObject(message)) return
   const isNotification = message.method !== undefined && message.id === undefined
   if (!isNotification) record.outcome = outcomeOf(message)
+  keepSource(message, ['result'], text)
   onMessage(message, new TextEncoder().encode(text).length)
+}
+
+/** The JSON that each result was parsed from, and its path in it. */
+const sources = new WeakMap<object, readonly [text: string, path: readonly string[]]>()
+
+/** Of a result, and of the one in it that a task has. */
+function keepSource({ result }: Json, path: readonly string[], text: string): void {
+  if (!isObject(result)) return
+  sources.set(result, [text, path])
+  if (path.length === 1) keepSource(result, [...path, 'result'], text)
+}
+
+/** The JSON of a result or of its member as the server sent it: parsed numbers may have lost digits. Undefined if it is too long. */
+export function sourceOf(result: Json, ...members: readonly string[]): string | undefined {
+  const [text, path] = sources.get(result) ?? []
+  return text === undefined ? undefined : sourceAt(text, [...path!, ...members])
 }
 
 /** What a message from a server says, unless it is a result as usual. */

@@ -117,6 +117,37 @@ export function indented(text: string): string | undefined {
   return parts.join('')
 }
 
+/**
+ * The text of one member of a JSON object, as it was sent: `sourceAt('{"a":{"b":1.0}}', ['a', 'b'])` is `1.0`. Undefined if there is none,
+ * and for more than 1 000 000 characters.
+ */
+export function sourceAt(text: string, path: readonly string[]): string | undefined {
+  if (text.length > MAX_COPIED) return undefined
+  let found: string | undefined
+  let [depth, inside, start, before] = [0, 0, -1, '']
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    const closes = token === '}' || token === ']'
+    const isWanted = depth === inside + 1
+    if (start >= 0 && isWanted && (closes || token === ',')) {
+      if (inside === path.length - 1) found = text.slice(start, index).trim()
+      start = -1
+    }
+    if (token === '{' && before === ':' && start >= 0 && inside < path.length - 1) {
+      inside++
+      start = -1
+    }
+    if (token === ':' && isWanted && parse(before) === path[inside]) {
+      // Of equal names the last one counts, as for JSON.parse.
+      found = undefined
+      start = index + 1
+    }
+    if (token === '{' || token === '[') depth++
+    if (closes && --depth <= inside && inside > 0) inside--
+    before = token
+  }
+  return found
+}
+
 /** JSON in full, to be copied: with indentation if that is not too long. Undefined if it is deeper than this browser writes. */
 export function wholeJson(value: unknown): string | undefined {
   const text = pretty(value, MAX_COPIED)

@@ -47,7 +47,13 @@ export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
     return panel.params()
   }
   const run = createRun(
-    { method: panel.method, verb: panel.verb, params, schema: item.inputSchema },
+    {
+      method: panel.method,
+      verb: panel.verb,
+      params,
+      schema: item.inputSchema,
+      outputSchema: item.outputSchema,
+    },
     { ...place, onEnd: (outcome, ms) => place.onEnd(called, outcome, ms) },
   )
   const heading = element('h2', { tabindex: '-1' }, asText(item.title) ?? titleOf(kind, item))

@@ -2,23 +2,31 @@
 import { isA } from '../../../src/definition/error-text.ts'
 import { explain } from './client.ts'
 import { copyButton } from './copy-button.ts'
-import { button, code, details, element, outsideLink } from './dom.ts'
-import { outcomeOf, RpcError } from './exchange.ts'
-import { asList, asObject, asText, clip, isObject, type Json, reasonOf, wholeJson } from './json.ts'
-import { jsonCode, textCode } from './json-view.ts'
+import { button, code, details, element, nextId, outsideLink } from './dom.ts'
+import { outcomeOf, RpcError, sourceOf } from './exchange.ts'
+import { asList, asObject, asText, clip, indented, isObject, type Json, reasonOf, wholeJson } from './json.ts'
+import { jsonCode, sourceCode, textCode } from './json-view.ts'
 import { durationText, sizeText } from './measures.ts'
+import { checkOutput } from './output-check.ts'
 
 /** Formats that cannot hold a script. */
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/
 const SOUND = /^audio\/(?:wav|x-wav|wave|mpeg|mp3|mp4|x-m4a|aac|ogg|flac|webm)$/
 const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}$/
 const MAX_BLOCKS = 100
+/** A number that JavaScript may not hold. */
+const LONG_NUMBER = /\d{16}/
+
+/** How results are shown, which the user has chosen for all of them. */
+let isRaw = false
 
 export interface Shown {
   /** Milliseconds of the whole call. */
   readonly ms: number
   /** Bytes of the message that has the result. */
   readonly bytes?: number | undefined
+  /** What the tool promises of its result. */
+  readonly outputSchema?: unknown
   /** For screen readers. */
   readonly say: (text: string) => void
   /** Reads a resource that a result refers to. Omitted: links cannot be followed. */
@@ -32,37 +40,110 @@ export interface Shown {
 export function showResult(place: HTMLElement, result: Json, shown: Shown): void {
   const hasFailed = outcomeOf({ result }) === 'failed'
   const { ms, bytes, say, again, reported } = shown
-  const facts = [hasFailed && 'isError', durationText(ms), bytes !== undefined && sizeText(bytes)]
-  place.replaceChildren(
-    heading(
-      hasFailed ? 'The tool failed' : 'Result',
-      facts.filter(Boolean).join(' · '),
-      hasFailed && again !== undefined ? button('Call again', again) : undefined,
-      copyButton(hasFailed ? 'Copy error' : 'Copy', () => mainText(result), say),
+  const check = checkOutput(shown.outputSchema, result)
+  const facts = [
+    hasFailed && 'isError',
+    durationText(ms),
+    bytes !== undefined && sizeText(bytes),
+    check?.fault === undefined && check?.word,
+  ]
+  const view = element('div', {}, ...readable(result, shown))
+  const source = hasJson(result) ? sourceOf(result) : undefined
+  const raw = source === undefined ? undefined : code(source, 'The result as it was sent')
+  const top = heading(
+    hasFailed ? 'The tool failed' : 'Result',
+    facts.filter(Boolean).join(' · '),
+    check?.fault === undefined ? undefined : element('span', { class: 'tag bad' }, check.word),
+    element('span', { class: 'grow' }),
+    hasFailed && again !== undefined ? button('Call again', again) : undefined,
+    raw && formats(view, raw),
+    copyButton(
+      hasFailed ? 'Copy error' : 'Copy',
+      () => (raw === undefined || raw.hidden ? mainText(result) : source!),
+      say,
     ),
-    ...degraded(result),
-    ...asList(result.content)
-      .slice(0, MAX_BLOCKS)
-      .map((given) => block(given, shown)),
-    ...asList(result.contents)
-      .slice(0, MAX_BLOCKS)
-      .map((given) => block(given, shown)),
-    ...asList(result.messages)
-      .slice(0, MAX_BLOCKS)
-      .map((given) => message(given, shown)),
-    ...(result.structuredContent === undefined
-      ? []
-      : [element('h4', {}, 'structuredContent'), jsonCode(result.structuredContent, 'Structured content')]),
+  )
+  if (check?.note !== undefined) top.title = check.note
+  place.replaceChildren(
+    top,
+    ...(check?.fault === undefined ? [] : [element('p', { class: 'bad' }, clip(check.fault, 500))]),
+    view,
+    ...(raw === undefined ? [] : [raw]),
     ...(reported === undefined ? [] : [reported]),
-    details('The whole result as JSON', jsonCode(result, 'The whole result')),
   )
   place.classList.toggle('failed', hasFailed)
-  say(hasFailed ? `The tool failed: ${clip(mainText(result), 200)}` : `Result after ${durationText(ms)}`)
+  const said = check === undefined ? '' : `, ${check.word}`
+  say(
+    hasFailed ? `The tool failed: ${clip(mainText(result), 200)}` : `Result after ${durationText(ms)}${said}`,
+  )
+}
+
+/** Each part in the form that people read it in, and all of it as JSON. */
+function readable(result: Json, shown: Shown): HTMLElement[] {
+  const { content, contents, messages, structuredContent } = result
+  const structured = sourceOf(result, 'structuredContent')
+  const isTwice = repeats(content, structuredContent, structured)
+  const label = isTwice ? ', also sent as text' : ''
+  return [
+    ...degraded(result),
+    ...(isTwice ? [] : asList(content).slice(0, MAX_BLOCKS))
+      .concat(asList(contents).slice(0, MAX_BLOCKS))
+      .map((given) => block(given, shown)),
+    ...asList(messages)
+      .slice(0, MAX_BLOCKS)
+      .map((given) => message(given, shown)),
+    ...(structuredContent === undefined
+      ? []
+      : [
+          element('h4', {}, 'structuredContent', element('small', {}, label)),
+          sourceCode(structured, structuredContent, 'Structured content'),
+        ]),
+    details('The whole result as JSON', sourceCode(sourceOf(result), result, 'The whole result')),
+  ]
+}
+
+/** Whether the content is only the JSON of `structuredContent` as text, for clients that do not read that. */
+function repeats(content: unknown, structured: unknown, source: string | undefined): boolean {
+  const [first, ...others] = asList(content)
+  const { type, text } = asObject(first)
+  if (structured === undefined || others.length > 0 || type !== 'text' || typeof text !== 'string')
+    return false
+  const json = indented(text)
+  return json !== undefined && json === indented(source ?? '')
+}
+
+function hasJson({ structuredContent, content, contents }: Json): boolean {
+  const texts = [...asList(content), ...asList(contents)].map((given) => asText(asObject(given).text) ?? '')
+  return structuredContent !== undefined || texts.some((text) => indented(text) !== undefined)
+}
+
+/** Chooses between two views of a result. */
+function formats(pretty: HTMLElement, raw: HTMLElement): HTMLElement {
+  const show = (wanted: boolean): void => {
+    isRaw = wanted
+    pretty.hidden = isRaw
+    raw.hidden = !isRaw
+  }
+  const name = nextId()
+  const choice = (label: string, wanted: boolean): HTMLElement => {
+    const input = element('input', { type: 'radio', name })
+    input.checked = wanted === isRaw
+    input.addEventListener('change', () => show(wanted))
+    return element('label', {}, input, label)
+  }
+  show(isRaw)
+  const legend = element('legend', { class: 'away' }, 'Show the result')
+  return element('fieldset', { class: 'seg' }, legend, choice('Pretty', false), choice('Raw', true))
 }
 
 export function showCancelled(place: HTMLElement, { ms, say, again, reported }: Shown): void {
   place.replaceChildren(
-    heading('Cancelled', durationText(ms), again && button('Call again', again)),
+    heading(
+      'Cancelled',
+      durationText(ms),
+      element('span', { class: 'grow' }),
+      again && button('Call again', again),
+    ),
     ...(reported === undefined ? [] : [reported]),
   )
   say('Cancelled')
@@ -75,6 +156,7 @@ export function showProblem(place: HTMLElement, error: unknown, shown: Shown): v
     heading(
       'The call failed',
       durationText(ms),
+      element('span', { class: 'grow' }),
       again && button('Call again', again),
       copyButton('Copy error', () => reason, say),
     ),
@@ -86,14 +168,13 @@ export function showProblem(place: HTMLElement, error: unknown, shown: Shown): v
   say(`The call failed: ${clip(reasonOf(error), 200)}`)
 }
 
-function heading(title: string, facts: string, ...buttons: (HTMLElement | undefined)[]): HTMLElement {
+function heading(title: string, facts: string, ...others: (HTMLElement | undefined)[]): HTMLElement {
   return element(
     'div',
     { class: 'line' },
     element('h3', {}, title),
     element('span', { class: 'soft mono' }, facts),
-    element('span', { class: 'grow' }),
-    ...buttons,
+    ...others,
   )
 }
 
@@ -102,7 +183,10 @@ function mainText(result: Json): string {
   const { structuredContent, content, contents } = result
   const texts = [...asList(content), ...asList(contents)].map((given) => asText(asObject(given).text))
   const isError = result.isError === true
-  if (structuredContent !== undefined && !isError) return wholeJson(structuredContent) ?? ''
+  if (structuredContent !== undefined && !isError) {
+    const source = sourceOf(result, 'structuredContent')
+    return (source !== undefined && LONG_NUMBER.test(source) ? source : wholeJson(structuredContent)) ?? ''
+  }
   if (texts.length > 0 && texts.every((text) => text !== undefined)) return texts.join('\n')
   return wholeJson(result) ?? ''
 }

@@ -20,6 +20,8 @@ export interface Request {
   readonly params: () => Json
   /** The schema of a tool's arguments. */
   readonly schema: unknown
+  /** The schema of its results. */
+  readonly outputSchema: unknown
 }
 
 export interface RunPlace {
@@ -105,7 +107,7 @@ interface Attempt {
 
 /** Shows how the request goes, and then its result or its failure. Never rejects. */
 async function runOnce(
-  { method, params, schema }: Request,
+  { method, params, schema, outputSchema }: Request,
   place: RunPlace,
   { result, signal, isLast, again }: Attempt,
 ): Promise<void> {
@@ -115,6 +117,7 @@ async function runOnce(
   let view: Running | undefined
   const shown = (): Shown => ({
     ms: performance.now() - started,
+    outputSchema,
     say,
     again,
     read: (uri) => client.request('resources/read', { uri }, AbortSignal.timeout(READ_MS)),
