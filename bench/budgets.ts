@@ -4,6 +4,7 @@ import type { ToolCount } from './in-process.ts'
 import type { Era } from './requests.ts'
 import { bundleOf, coldStartOf, memoryOf, type Results, samplesOf, sdkServerOf } from './results.ts'
 import { pairedRatio, spread } from './statistics.ts'
+import { caseOf, isRough, type Measurements, PEERS, type PeerName, ratiosTo } from './young/results.ts'
 
 export interface Verdict {
   readonly what: string
@@ -51,6 +52,69 @@ export function judge(results: Results): readonly Verdict[] {
     bundleAtMost('bundle with zod', bundleOf(results, 'mayfly-zod'), 62),
     memoryFlat(results),
   ]
+}
+
+/** By runtime and case: our cost as a multiple of each peer's, at each of the calls that are measured (`bench/young-budgets.json`). */
+export interface YoungBudgets {
+  readonly [runtime: string]: { readonly [name: string]: YoungBudget }
+}
+
+type YoungBudget = { readonly [peer in PeerName]?: readonly number[] } & {
+  /** Of `--quick`: any measurement replaces it. */
+  readonly isRough?: true
+}
+
+/** One verdict for each peer in each case that has a budget. */
+export function judgeYoung(results: Measurements, budgets: YoungBudgets): readonly Verdict[] {
+  return ownYoung(results).flatMap(({ row, name, ratios }) =>
+    PEERS.flatMap((peer) => {
+      const limits = budgets[row.runtime]?.[name]?.[peer]
+      const reached = ratios[peer]
+      if (limits === undefined || reached === undefined) return []
+      return {
+        what: `${row.runtime}, ${name}, of ${peer}`,
+        budget: `≤ ${limits.map((limit) => limit.toFixed(2)).join(' / ')}`,
+        measured: reached.map((ratio) => ratio.toFixed(2)).join(' / '),
+        fastest: '',
+        isMet: reached.every((ratio, index) => ratio <= limits[index]!),
+      }
+    }),
+  )
+}
+
+/** What two runs differ by. */
+const ALLOWANCE = 1.05
+
+/** The budgets after a run: cells without one get what was reached, the others only shrink. */
+export function shrunkBudgets(results: Measurements, budgets: YoungBudgets): YoungBudgets {
+  const shrunk: Record<string, Record<string, YoungBudget>> = structuredClone(budgets)
+  for (const { row, name, ratios } of ownYoung(results)) {
+    const before = budgets[row.runtime]?.[name]
+    if (before !== undefined && before.isRough === undefined && isRough(row)) continue
+    const limits = PEERS.flatMap((peer) => {
+      const reached = ratios[peer]?.map((ratio) => Math.ceil(ratio * ALLOWANCE * 100) / 100)
+      const earlier = before?.isRough ? undefined : before?.[peer]
+      if (reached === undefined) return earlier === undefined ? [] : [[peer, earlier] as const]
+      return [[peer, reached.map((limit, at) => Math.min(limit, earlier?.[at] ?? limit))] as const]
+    })
+    shrunk[row.runtime] = {
+      ...shrunk[row.runtime],
+      [name]: { ...Object.fromEntries(limits), ...(isRough(row) && { isRough: true }) },
+    }
+  }
+  return shrunk
+}
+
+function ownYoung({ rows }: Measurements) {
+  return rows
+    .filter(({ server }) => server === 'mayfly')
+    .map((row) => ({
+      row,
+      name: caseOf(row),
+      ratios: Object.fromEntries(PEERS.map((peer) => [peer, ratiosTo(peer, row, rows)])) as {
+        readonly [peer in PeerName]: readonly number[] | undefined
+      },
+    }))
 }
 
 export function judgeColdStarts(results: Pick<Results, 'coldStarts'>): readonly Verdict[] {

@@ -3,8 +3,6 @@
  * and the tool `ask`, which asks for a boolean `ok` and returns what the user did.
  */
 
-import * as z from 'zod'
-
 export const RESOURCE = {
   uri: 'bench://readme',
   name: 'readme',
@@ -19,10 +17,6 @@ export const PROMPT = {
 } as const
 
 export const QUESTION = 'Go on?'
-
-export const form = z.object({ ok: z.boolean() })
-
-export const promptArguments = z.object({ name: z.string() })
 
 /** Who makes the tokens of the case `jwt`, and for whom. */
 export const ISSUER = 'https://login.example.com'

@@ -5,7 +5,8 @@ import { jwt } from 'mayfly-mcp/auth'
 import { createServer, echoTool } from '../peers/mayfly.ts'
 import { SERVER_INFO } from '../peers/peer.ts'
 import type { EchoTool } from '../tools.ts'
-import { AUDIENCE, form, ISSUER, PROMPT, promptArguments, QUESTION, RESOURCE } from './features.ts'
+import { AUDIENCE, ISSUER, PROMPT, QUESTION, RESOURCE } from './features.ts'
+import { form, promptArguments } from './schemas.ts'
 
 export function createFeatures(tools: readonly EchoTool[]): MCPServer {
   return new MCPServer({

@@ -4,7 +4,8 @@ import * as z from 'zod'
 import { addTools } from '../peers/mcp-lite.ts'
 import { type FetchHandler, SERVER_INFO } from '../peers/peer.ts'
 import type { EchoTool } from '../tools.ts'
-import { PROMPT, promptArguments, RESOURCE } from './features.ts'
+import { PROMPT, RESOURCE } from './features.ts'
+import { promptArguments } from './schemas.ts'
 
 export function serveFeatures(tools: readonly EchoTool[]): FetchHandler {
   const server = new McpServer({

@@ -4,7 +4,8 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { type FetchHandler, SERVER_INFO } from '../peers/peer.ts'
 import { addTools } from '../peers/sdk-v1.ts'
 import type { EchoTool } from '../tools.ts'
-import { PROMPT, promptArguments, RESOURCE } from './features.ts'
+import { PROMPT, RESOURCE } from './features.ts'
+import { promptArguments } from './schemas.ts'
 
 /** Answers in streams, which is the transport's default: progress is lost otherwise. */
 export function serveFeatures(tools: readonly EchoTool[]): FetchHandler {

@@ -4,7 +4,8 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import { type FetchHandler, SERVER_INFO } from '../peers/peer.ts'
 import { addTools } from '../peers/sdk-v2.ts'
 import type { EchoTool } from '../tools.ts'
-import { AUDIENCE, form, ISSUER, PROMPT, promptArguments, QUESTION, RESOURCE } from './features.ts'
+import { AUDIENCE, ISSUER, PROMPT, QUESTION, RESOURCE } from './features.ts'
+import { form, promptArguments } from './schemas.ts'
 
 export function serveFeatures(tools: readonly EchoTool[]): FetchHandler {
   const handler = createMcpHandler(() => {

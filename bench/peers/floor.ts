@@ -1,8 +1,8 @@
 /**
  * The floor: parse, answer, nothing else. No validation, no schema, no protocol; the list is a constant string.
- * No server of this protocol can be faster in the same runtime, so budgets are stated against it.
+ * No server of this protocol can be faster in the same runtime, so budgets are stated against it. It brings no schema library into a
+ * bundle.
  */
-import * as z from 'zod'
 import type { Dialect } from '../requests.ts'
 import type { EchoTool } from '../tools.ts'
 import type { FetchHandler, Peer } from './peer.ts'
@@ -21,32 +21,38 @@ export function floor(dialect: Dialect): Peer {
 }
 
 function serve(tools: readonly EchoTool[]): FetchHandler {
-  const answer = answerer(tools)
+  // A cold start does not pay for a list that nobody asked for.
+  let list: string | undefined
+  return serveList(() => {
+    list ??= listOf(tools)
+    return list
+  })
+}
+
+/** In a bundle of its own, `list` is what `listOf` returned when it was bundled. */
+export function serveList(list: () => string): FetchHandler {
+  const answer = answerer(list)
   return async (request) => new Response(answer(await request.text()), INIT)
 }
 
 /** The same as a function on AWS Lambda behind a Function URL, whose responses are buffered. */
-export function lambdaFloor(tools: readonly EchoTool[]): (event: { body: string }) => Promise<object> {
-  const answer = answerer(tools)
+export function lambdaFloor(list: () => string): (event: { body: string }) => Promise<object> {
+  const answer = answerer(list)
   return async ({ body }) => ({ statusCode: 200, headers: JSON_HEADERS, body: answer(body) })
 }
 
-function answerer(tools: readonly EchoTool[]): (body: string) => string {
-  // A cold start does not pay for a list that nobody asked for.
-  let list: string | undefined
+function answerer(list: () => string): (body: string) => string {
   return (body) => {
     const { id, method, params }: Message = JSON.parse(body)
-    if (method === 'tools/list') {
-      list ??= listOf(tools)
-      return `{"jsonrpc":"2.0","id":${id},"result":${list}}`
-    }
+    if (method === 'tools/list') return `{"jsonrpc":"2.0","id":${id},"result":${list()}}`
     const content = [{ type: 'text', text: params.arguments.text }]
     return JSON.stringify({ jsonrpc: '2.0', id, result: { content } })
   }
 }
 
-function listOf(tools: readonly EchoTool[]): string {
+/** The result of a `tools/list`. */
+export function listOf(tools: readonly EchoTool[]): string {
   return JSON.stringify({
-    tools: tools.map((tool) => ({ ...tool, inputSchema: z.toJSONSchema(tool.inputSchema) })),
+    tools: tools.map((tool) => ({ ...tool, inputSchema: tool.inputSchema.toJSONSchema() })),
   })
 }

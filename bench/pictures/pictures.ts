@@ -1,27 +1,32 @@
 /**
- * The pictures of docs/images/ that are drawn: of what was recorded in bench/results.json and bench/runtimes.json, and the life of a task.
+ * The pictures of docs/images/ that are drawn: of what was recorded in bench/results.json, bench/runtimes.json and bench/young.json, and
+ * the life of a task.
  * `npm run bench -- --pictures` draws them without measuring.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Recorded, readRecorded } from '../recorded.ts'
 import type { ResultsFile } from '../runtimes/results.ts'
+import { RUNTIMES } from '../runtimes/subject.ts'
+import { CALLS, mediansOf, quartilesOf, readYoung, rowsOf, type YoungFile } from '../young/results.ts'
 import { barPlot } from './bars.ts'
 import { linePlot } from './lines.ts'
 import { taskPicture } from './task.ts'
 
 const IMAGES = new URL('../../docs/images/', import.meta.url)
-const RUNTIMES = new URL('../runtimes.json', import.meta.url)
+const RUNTIME_ROWS = new URL('../runtimes.json', import.meta.url)
+const YOUNG = new URL('../young.json', import.meta.url)
 
 const FLOOR = 'Floor: only parses the body and answers.'
 
 export function drawPictures(): Readonly<Record<string, string>> {
   const recorded = readRecorded()
-  const { rows } = JSON.parse(readFileSync(RUNTIMES, 'utf8')) as ResultsFile
+  const { rows } = JSON.parse(readFileSync(RUNTIME_ROWS, 'utf8')) as ResultsFile
   return {
     'cold-start.svg': coldStart(recorded),
     'cost-by-tools.svg': costByTools(recorded),
     'task.svg': taskPicture(),
     'workerd.svg': workerd(rows),
+    'young.svg': young(readYoung(YOUNG)),
   }
 }
 
@@ -96,6 +101,38 @@ function workerd(rows: ResultsFile['rows']): string {
     groups: [{ figures }],
     notes: [
       '10 tools, over HTTP on loopback, without wrangler in front; medians, each in the newest revision that it speaks.',
+      FLOOR,
+    ],
+  })
+}
+
+/** Those of each runtime that readers compare. */
+const YOUNG_SERVERS = ['floor', 'mcp-lite', 'mayfly', 'SDK v2']
+
+/** Between a cold start and a warm server: what an isolate has cost when it goes. */
+const YOUNG_CALL = CALLS.indexOf(100)
+
+function young(file: YoungFile): string {
+  const groups = RUNTIMES.map((runtime) => ({
+    heading: runtime === 'lambda' ? "AWS's client on Node (Lambda)" : runtime,
+    figures: rowsOf(file, runtime)
+      .filter(
+        ({ case: name, toolCount, server }) =>
+          name === 'tools/call' && toolCount === 10 && YOUNG_SERVERS.includes(server),
+      )
+      .map((row) => ({
+        label: row.server,
+        median: mediansOf(row)[YOUNG_CALL]!,
+        quartiles: quartilesOf(row)[YOUNG_CALL]!,
+        isOurs: row.server === 'mayfly',
+      })),
+  }))
+  return barPlot({
+    title: 'CPU time of a young process: its start and 100 calls',
+    unit: 'ms',
+    groups: groups.filter(({ figures }) => figures.length > 0),
+    notes: [
+      '10 tools, over HTTP on loopback, each server and its host in one bundle; medians of fresh processes.',
       FLOOR,
     ],
   })

@@ -50,10 +50,12 @@ export const CONTENDERS: readonly Contender[] = [
   {
     name: 'floor',
     dialects: [MODERN, LEGACY],
-    tools: fetchHandler('peers/floor.ts', 'exports.floor().serve(tools)'),
+    tools: fetchHandler('peers/floor.ts', 'exports.serveList(() => list)'),
     features: fetchHandler('features/floor.ts', 'exports.serveFeatures()'),
     auth: fetchHandler('features/floor.ts', 'exports.serveAuth(keys)'),
-    on: { lambda: { kind: 'lambda', module: 'peers/floor.ts', expression: 'exports.lambdaFloor(tools)' } },
+    on: {
+      lambda: { kind: 'lambda', module: 'peers/floor.ts', expression: 'exports.lambdaFloor(() => list)' },
+    },
   },
   {
     name: 'mcp-lite',

@@ -3,6 +3,8 @@ import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
+import { listOf } from '../peers/floor.ts'
+import { echoTools } from '../tools.ts'
 import type { Issuer } from './issuer.ts'
 import type { Expressed, Fixture, Runtime } from './subject.ts'
 
@@ -35,14 +37,25 @@ export async function writeEntry({
   const contents = [
     imported,
     `import * as exports from ${JSON.stringify(join(BENCH, serving.module))}`,
-    `import { echoTools } from ${JSON.stringify(join(BENCH, 'tools.ts'))}`,
-    `const tools = echoTools(${fixture.toolCount}, ${fixture.fieldCount})`,
+    ...toolsFor(serving, fixture),
     `const keys = ${JSON.stringify(keys)}`,
     `const port = ${port}`,
     ...(serving.kind === 'listener' ? [] : [`const served = ${serving.expression}`]),
     run,
   ].join('\n')
   await bundle(runtime, { contents, outfile, minify, isFramework: serving.module.startsWith('frameworks/') })
+}
+
+/** Only what the expression names: the tools bring zod along. */
+function toolsFor({ expression }: Expressed, { toolCount, fieldCount }: Fixture): readonly string[] {
+  if (/\blist\b/.test(expression)) {
+    return [`const list = ${JSON.stringify(listOf(echoTools(toolCount, fieldCount)))}`]
+  }
+  if (!/\btools\b/.test(expression)) return []
+  return [
+    `import { echoTools } from ${JSON.stringify(join(BENCH, 'tools.ts'))}`,
+    `const tools = echoTools(${toolCount}, ${fieldCount})`,
+  ]
 }
 
 /** An import, and the statement that serves. */
@@ -154,6 +167,8 @@ async function bundle(runtime: Runtime, { contents, outfile, minify, isFramework
     platform: hasNode ? 'node' : 'browser',
     target: 'es2024',
     conditions: [...CONDITIONS[runtime]],
+    // As `mayfly build` has it: packages select their production code by this variable.
+    define: { 'process.env.NODE_ENV': '"production"' },
     external: ['node:*', 'cloudflare:*', ...(isFramework ? NOT_INSTALLED : [])],
     // One zod in the file, as in a project of that framework's users.
     ...(isFramework && { alias: { zod: join(FRAMEWORKS, 'node_modules/zod') } }),

@@ -2,7 +2,7 @@
  * AWS's own runtime interface client, as on Lambda: one process with one call at a time, which fetches its events from the Runtime
  * API and posts its answers there. This process is that API, so what is measured is the function's process alone.
  */
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startEnvironment } from '../../deploy/targets/lambda/environment.ts'
 import { type FunctionResult, fromHead, fromResult, toEvent } from '../../deploy/targets/lambda/events.ts'
@@ -29,21 +29,25 @@ export interface LambdaProcess {
   stop(): Promise<void>
 }
 
-/** Runs `handler` of a bundled module. */
-export async function startLambda(bundle: string): Promise<LambdaProcess> {
+/** Puts a bundled module, which exports `handler`, into a folder as Lambda unpacks it, and returns that folder. */
+export function unpackLambda(bundle: string): string {
   installPackage(LAMBDA_CLIENT)
   const taskRoot = bundle.replace(/\.mjs$/, '')
   mkdirSync(taskRoot)
-  renameSync(bundle, join(taskRoot, 'index.mjs'))
-  const index = join(taskRoot, 'index.mjs')
-  writeFileSync(index, WRITE_PID + readFileSync(index, 'utf8'))
+  writeFileSync(join(taskRoot, 'index.mjs'), WRITE_PID + readFileSync(bundle, 'utf8'))
+  rmSync(bundle)
+  return taskRoot
+}
+
+/** Starts a process that serves what was unpacked, as often as it is called. */
+export async function startLambda(taskRoot: string, env: NodeJS.ProcessEnv): Promise<LambdaProcess> {
   const output = openSync(join(taskRoot, 'output'), 'w')
   const environment = await startEnvironment({
     ric: runtimeClient(LAMBDA_CLIENT),
     taskRoot,
     handler: 'index.handler',
     timeoutMs: TIMEOUT_MS,
-    env: { ...process.env, NODE_ENV: 'production' },
+    env,
     output,
   })
   const stop = async (): Promise<void> => {

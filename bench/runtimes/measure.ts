@@ -198,6 +198,7 @@ function toRow(
   }
 }
 
-function messageOf(error: unknown): string {
+/** On one line. */
+export function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ').slice(0, 300)
 }

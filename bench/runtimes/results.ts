@@ -87,7 +87,7 @@ export function writeResults(
   const measured = new Set<string>([...rows, ...missing].map(({ runtime }) => runtime))
   const measuredCold = new Set<string>(cold.map(({ runtime }) => runtime))
   const results: ResultsFile = {
-    machine: { cpu: cpus()[0]?.model.trim() ?? 'unknown', cores: cpus().length, memoryBytes: totalmem() },
+    machine: thisMachine(),
     versions: versions(),
     rows: [...(before?.rows ?? []).filter(({ runtime }) => !measured.has(runtime)), ...rows],
     cold: [...(before?.cold ?? []).filter(({ runtime }) => !measuredCold.has(runtime)), ...cold],
@@ -96,13 +96,18 @@ export function writeResults(
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
 }
 
+export function thisMachine(): Machine {
+  return { cpu: cpus()[0]?.model.trim() ?? 'unknown', cores: cpus().length, memoryBytes: totalmem() }
+}
+
 /** Which packages of the repository count. */
 const PACKAGES = [
   ...['deno', 'bun', 'workerd', 'edge-runtime', 'mcp-lite', 'zod'],
   ...['@modelcontextprotocol/server', '@modelcontextprotocol/sdk'],
 ]
 
-function versions(): Record<string, string> {
+/** Of the runtimes and of the servers' packages, by name. */
+export function versions(): Record<string, string> {
   const own = PACKAGES.map((name) => [name, versionIn(join(ROOT, 'node_modules', name))] as const)
   const client = versionIn(join(LAMBDA_CLIENT, 'node_modules/aws-lambda-ric'))
   const all = {

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installPackage } from '../../scripts/install-package.ts'
 import { type BenchCase, CASES, DEFAULT_CASE } from './cases.ts'
+import { choose } from './choose.ts'
 import { CONTENDERS } from './contenders.ts'
 import { FRAMEWORKS } from './entry.ts'
 import { createIssuer } from './issuer.ts'
@@ -84,18 +85,4 @@ function groups(all: readonly BenchCase[]): readonly (readonly BenchCase[])[] {
     byServer.set(key, [...(byServer.get(key) ?? []), one])
   }
   return [...byServer.values()]
-}
-
-/** @throws TypeError for a name that there is not. */
-function choose<T>(all: readonly T[], names: string | undefined, nameOf: (one: T) => string): readonly T[] {
-  if (names === undefined || names === 'all') return all
-  const wanted = names.split(',')
-  const unknown = wanted.find((name) => !all.some((one) => nameOf(one) === name))
-  if (unknown !== undefined) {
-    const known = [...new Set(all.map(nameOf))].join(', ')
-    throw new TypeError(
-      `There is no "${unknown}" to measure: name some of ${known}, with commas and no spaces.`,
-    )
-  }
-  return all.filter((one) => wanted.includes(nameOf(one)))
 }

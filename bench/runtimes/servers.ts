@@ -1,15 +1,16 @@
 /** Starts one subject on one real runtime. */
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { transform } from 'esbuild'
 import { freePort } from '../../deploy/run/port.ts'
 import { startProcessGroup } from '../../deploy/run/process-group.ts'
 import { FRAMEWORKS, ROOT, writeEntry } from './entry.ts'
 import type { Issuer } from './issuer.ts'
-import { startLambda } from './lambda.ts'
+import { startLambda, unpackLambda } from './lambda.ts'
 import { createHttpClient, type Send } from './load.ts'
 import { type Fixture, fileNameOf, type Runtime, type Serving } from './subject.ts'
 import { workerdBinary, workerdConfig } from './workerd.ts'
@@ -19,9 +20,6 @@ import { buildXmcp } from './xmcp.ts'
 const START_MS = 30_000
 
 const CONNECTIONS = 4
-
-/** Some servers are slower, or write more, where this is not set. */
-const ENV = { ...process.env, NODE_ENV: 'production' }
 
 export interface RunningServer {
   /** The process that serves. */
@@ -44,17 +42,61 @@ export interface ServerOptions {
 
 /** @throws Error when it does not start. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  return (await prepareServer(options)).start()
+}
+
+/** A server whose files are written. */
+export interface PreparedServer {
+  /** Starts a fresh process, as often as it is called, one at a time. @throws Error when it does not start. */
+  start(): Promise<RunningServer>
+}
+
+export async function prepareServer(options: ServerOptions): Promise<PreparedServer> {
   const { runtime, serving, fixture, name, keys, folder } = options
   const port = await freePort(0)
+  const env = environmentIn(folder)
+  const listening = (command: Command): PreparedServer => ({
+    start: () => startListener({ ...command, cwd: folder, env }, port),
+  })
   if (serving.kind === 'xmcp') {
     const program = buildXmcp(join(folder, fileNameOf(runtime, name, fixture)), fixture, port)
-    return startListener({ command: process.execPath, args: [program], cwd: folder }, port)
+    return listening({ command: process.execPath, args: [program] })
   }
   const extension = runtime === 'edge-runtime' ? 'js' : 'mjs'
   const outfile = join(folder, `${fileNameOf(runtime, name, fixture)}.${extension}`)
   await writeEntry({ runtime, serving, fixture, port, keys, outfile })
-  if (runtime === 'lambda') return { ...(await startLambda(outfile)), atOnce: 1 }
-  return startListener({ ...commandOf(runtime, outfile, port), cwd: folder }, port)
+  if (runtime === 'lambda') {
+    const taskRoot = unpackLambda(outfile)
+    return { start: async () => ({ ...(await startLambda(taskRoot, env)), atOnce: 1 }) }
+  }
+  return listening(commandOf(runtime, outfile, await hostFor(runtime, folder), port))
+}
+
+/**
+ * Nothing else of this machine's own: Node would read the certificates that a variable names. Without NODE_ENV some servers are slower, or
+ * write more. What deno and bun keep of earlier starts is this run's own.
+ */
+function environmentIn(folder: string): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env
+  return {
+    ...{ PATH, HOME, NODE_ENV: 'production' },
+    DENO_DIR: join(folder, 'deno-cache'),
+    BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(folder, 'bun-cache'),
+  }
+}
+
+/** What runs a script of the edge-runtime: compiled once, so that no start pays for TypeScript. */
+async function hostFor(runtime: Runtime, folder: string): Promise<string> {
+  const outfile = join(folder, 'edge-host.mjs')
+  if (runtime !== 'edge-runtime' || existsSync(outfile)) return outfile
+  const source = fileURLToPath(new URL('edge-host.ts', import.meta.url))
+  const { code } = await transform(readFileSync(source, 'utf8'), { loader: 'ts', format: 'esm' })
+  const found = JSON.stringify(import.meta.resolve('edge-runtime'))
+  writeFileSync(
+    outfile,
+    code.replace(/"edge-runtime"/, () => found),
+  )
+  return outfile
 }
 
 interface Command {
@@ -65,11 +107,15 @@ interface Command {
 interface Started extends Command {
   /** Some servers write files there. */
   readonly cwd: string
+  readonly env: NodeJS.ProcessEnv
 }
 
 /** Starts a program that listens on `port`. */
-export async function startListener({ command, args, cwd }: Started, port: number): Promise<RunningServer> {
-  const group = startProcessGroup(args, { stdio: ['ignore', 'ignore', 'inherit'], env: ENV, cwd }, command)
+export async function startListener(
+  { command, args, cwd, env }: Started,
+  port: number,
+): Promise<RunningServer> {
+  const group = startProcessGroup(args, { stdio: ['ignore', 'ignore', 'inherit'], env, cwd }, command)
   const client = createHttpClient(new URL(`http://127.0.0.1:${port}/mcp`), CONNECTIONS)
   const stop = async (): Promise<void> => {
     client.close()
@@ -101,7 +147,12 @@ async function untilListens(port: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-function commandOf(runtime: Exclude<Runtime, 'lambda'>, file: string, port: number): Command {
+function commandOf(
+  runtime: Exclude<Runtime, 'lambda'>,
+  file: string,
+  edgeHost: string,
+  port: number,
+): Command {
   switch (runtime) {
     case 'workerd': {
       const config = file.replace(/\.mjs$/, '.capnp')
@@ -115,14 +166,12 @@ function commandOf(runtime: Exclude<Runtime, 'lambda'>, file: string, port: numb
         // Of its own: Deno 2.8.3 to 2.9.5 closes the connection after each request that is longer than its first 512 bytes
         // (denoland/deno#36657), which cost more than most servers do.
         command: join(FRAMEWORKS, 'node_modules/.bin/deno'),
-        args: ['run', '--allow-all', '--no-config', file],
+        // As `mayfly build` has it started: otherwise deno also aborts `request.signal` after a response.
+        args: ['run', '--allow-all', '--no-config', '--unstable-no-legacy-abort', file],
       }
     case 'bun':
       return { command: join(ROOT, 'node_modules/.bin/bun'), args: [file] }
     case 'edge-runtime':
-      return {
-        command: process.execPath,
-        args: [fileURLToPath(new URL('edge-host.ts', import.meta.url)), file, String(port)],
-      }
+      return { command: process.execPath, args: [edgeHost, file, String(port)] }
   }
 }

@@ -6,8 +6,8 @@ export const RUNTIMES = ['workerd', 'Node', 'deno', 'bun', 'lambda', 'edge-runti
 export type Runtime = (typeof RUNTIMES)[number]
 
 /**
- * The expressions see `exports` (what the module exports), `tools` (the tools to serve), `keys` (of the issuer of tokens, as a JSON Web
- * Key Set) and `port`.
+ * The expressions see `exports` (what the module exports), `tools` (the tools to serve), `list` (the result of their `tools/list`, as
+ * JSON), `keys` (of the issuer of tokens, as a JSON Web Key Set) and `port`.
  */
 export type Serving = Expressed | Compiled
 

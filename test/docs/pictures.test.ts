@@ -17,6 +17,7 @@ describe('docs/images', () => {
   )
 
   test.each([
+    ['young.svg', 'docs/performance.md'],
     ['cost-by-tools.svg', 'README.md'],
     ['cost-by-tools.svg', 'docs/performance.md'],
     ['workerd.svg', 'docs/performance.md'],

@@ -9,7 +9,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { isOwnPeer } from './peer.ts'
 
@@ -139,11 +139,19 @@ export async function startRuntimeApi({ hasSecret }: { readonly hasSecret: boole
     return what === 'error' ? fail(request) : respond(request, invocation)
   }
 
+  // Once a connection: to look it up takes longer than a call.
+  const ownSockets = new WeakSet<Socket>()
+  const isOwn = (socket: Socket): boolean => {
+    if (!ownSockets.has(socket) && !isOwnPeer(socket)) return false
+    ownSockets.add(socket)
+    return true
+  }
+
   const server = createServer((request, response) => {
     const { url = '', headers, socket } = request
     // A page in a browser sends an Origin, or another name for this machine.
     const isRuntime = headers.origin === undefined && headers.host === address && url.startsWith(`${secret}/`)
-    if (!isRuntime || !(hasSecret || isOwnPeer(socket))) return void response.writeHead(403).end()
+    if (!isRuntime || !(hasSecret || isOwn(socket))) return void response.writeHead(403).end()
     const path = url.slice(secret.length)
     if (path === `${PREFIX}/invocation/next`) return next(response)
     route(request, path).then(
