@@ -70,18 +70,23 @@ export default defineConfig({
     projects: [
       // One process with threads that are used again: starting each file afresh would take most of the time.
       {
-        ...suite('unit', IN_MEMORY, { pool: 'threads', isolate: false, exclude: [...MEASURING, ...LONG] }),
+        ...suite('unit', IN_MEMORY, {
+          pool: 'threads',
+          isolate: false,
+          exclude: [...MEASURING, ...LONG],
+          setupFiles: 'test/_parts.ts',
+        }),
         plugins: [sourceEntries],
       },
       {
         extends: true,
         plugins: [sourceEntries],
-        test: { name: 'memory', include: MEASURING },
+        test: { name: 'memory', include: MEASURING, setupFiles: 'test/_parts.ts' },
       },
       {
         extends: true,
         plugins: [sourceEntries],
-        test: { name: 'long', include: LONG },
+        test: { name: 'long', include: LONG, setupFiles: 'test/_parts.ts' },
       },
       suite('smoke', ['smoke']),
       suite('cli', ['cli']),

@@ -1,12 +1,13 @@
 /**
- * `npm run sizes`: what each entry point and each feature adds to a bundle, beside its budget in bench/size-budgets.json. With
+ * `npm run sizes`: what each entry point and each feature adds to a bundle, and how much of one a Worker loads before it answers a call,
+ * beside its budget in bench/size-budgets.json. With
  * `-- --write` today's sizes become the budgets, and the table of docs/performance.md is written: growing is a decision.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
 import manifest from '../package.json' with { type: 'json' }
 import { withMarked } from './marked.ts'
 
@@ -22,6 +23,8 @@ export interface SizeReport {
   readonly entries: Sizes
   /** By feature, a Worker that uses it; the first is a server with one tool and nothing else. */
   readonly features: Sizes
+  /** By schema library, what a server with one tool loads to answer a call, if its bundle is split: the other chunks are loaded later. */
+  readonly loaded: Sizes
 }
 
 const SERVER = `import { createTool, jsonSchema, MCPServer } from 'mayfly-mcp'`
@@ -61,6 +64,13 @@ const FEATURES: { readonly [name: string]: string } = {
   ),
 }
 
+/** One tool, with the libraries that describe its arguments. */
+const LOADED: { readonly [name: string]: string } = {
+  'without a schema library': FEATURES['one tool without arguments']!,
+  zod: FEATURES['arguments by zod']!,
+  '`zod/mini`': FEATURES['arguments by zod']!.replace("'zod'", "'zod/mini'"),
+}
+
 /** Bundles everything, as a Worker is; packages other than our own dependencies, and Node's modules, are left out. */
 export async function measureSizes(): Promise<SizeReport> {
   const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json')
@@ -71,6 +81,14 @@ export async function measureSizes(): Promise<SizeReport> {
       entries.map((entry) => [nameOf(entry), `export * from ${JSON.stringify(nameOf(entry))}`]),
     ),
     features: await bySource(Object.entries(FEATURES)),
+    loaded: Object.fromEntries(
+      await Promise.all(
+        Object.entries(LOADED).map(async ([name, source]) => [
+          name,
+          toKilobytes((await loadedChunks(source)).bytes),
+        ]),
+      ),
+    ),
   }
 }
 
@@ -83,24 +101,61 @@ function nameOf(entry: string): string {
 }
 
 async function sizeOf(source: string): Promise<number> {
-  return Math.round((await bundledBytes(source, [sources])) / 100) / 10
+  return toKilobytes(await bundledBytes(source, [sources]))
+}
+
+function toKilobytes(bytes: number): number {
+  return Math.round(bytes / 100) / 10
 }
 
 /** Bytes, gzipped, of a Worker of this source. */
 export async function bundledBytes(contents: string, plugins: Plugin[] = []): Promise<number> {
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: ROOT, loader: 'ts' },
-    bundle: true,
-    write: false,
-    minify: true,
-    format: 'esm',
-    target: 'es2024',
-    conditions: ['workerd', 'worker', 'browser'],
-    legalComments: 'none',
-    logLevel: 'error',
-    plugins,
-  })
+  const { outputFiles } = await build({ ...options(contents), plugins })
   return gzipSync(outputFiles[0]!.contents, { level: 9 }).length
+}
+
+const options = (contents: string): Omit<BuildOptions, 'metafile' | 'write'> & { readonly write: false } => ({
+  stdin: { contents, resolveDir: ROOT, loader: 'ts' },
+  bundle: true,
+  write: false,
+  minify: true,
+  format: 'esm',
+  target: 'es2024',
+  conditions: ['workerd', 'worker', 'browser'],
+  legalComments: 'none',
+  logLevel: 'error',
+})
+
+/** What a Worker of this source loads before its first request, if its bundle is split: all that no `import()` stands before. */
+export async function loadedChunks(contents: string): Promise<{
+  /** Minified, and gzipped together. */
+  readonly bytes: number
+  /** The modules of this repository in it, as paths from its root. */
+  readonly modules: readonly string[]
+}> {
+  const { outputFiles, metafile } = await build({
+    ...options(contents),
+    plugins: [sources],
+    splitting: true,
+    metafile: true,
+    outdir: ROOT,
+  })
+  const { outputs } = metafile
+  const loaded = new Set<string>()
+  const load = (path: string): void => {
+    if (loaded.has(path)) return
+    loaded.add(path)
+    for (const one of outputs[path]?.imports ?? []) if (one.kind === 'import-statement') load(one.path)
+  }
+  load(Object.keys(outputs).find((path) => outputs[path]!.entryPoint === '<stdin>')!)
+  const chunks = outputFiles.filter(({ path }) => loaded.has(relative(process.cwd(), path)))
+  const inputs = [...loaded].flatMap((path) => Object.entries(outputs[path]?.inputs ?? {}))
+  return {
+    bytes: gzipSync(Buffer.concat(chunks.map(({ contents }) => contents)), { level: 9 }).length,
+    modules: inputs
+      .filter(([path, { bytesInOutput }]) => bytesInOutput > 0 && !path.includes('node_modules'))
+      .map(([path]) => relative(ROOT, path)),
+  }
 }
 
 /** Our own entry points are read from source; what a user brings is not counted, but for the schema library of an example. */
@@ -141,7 +196,12 @@ if (import.meta.main) {
     writeFileSync(PAGE, performancePage(sizes).rendered)
   }
   const budgets = readBudgets()
-  for (const kind of ['features', 'entries'] as const)
+  const titles = { loaded: 'loaded for one call', features: 'whole bundle', entries: 'entry points' } as const
+  for (const kind of ['loaded', 'features', 'entries'] as const) {
+    console.log(`${titles[kind]}:`)
     for (const [name, size] of Object.entries(sizes[kind]))
-      console.log(`${size.toFixed(1).padStart(6)} KB  of ${budgets[kind][name]?.toFixed(1) ?? '-'}  ${name}`)
+      console.log(
+        `${size.toFixed(1).padStart(6)} KB  of ${budgets[kind]?.[name]?.toFixed(1) ?? '-'}  ${name}`,
+      )
+  }
 }

@@ -1,10 +1,11 @@
 /** The app of a server: its engine behind the guards of HTTP. */
 import type { MCPServerConfig } from './config.ts'
+import { withPart } from './definition/part.ts'
 import type { StoreOwner } from './definition/store-owner.ts'
 import type { Feed } from './events/feed.ts'
 import { type App, createApp } from './http/app.ts'
 import { toAppOptions, toCallLimits } from './http/hosting.ts'
-import { toPageModel } from './http/page-model.ts'
+import { loadPage } from './http/load-page.ts'
 import { createAnswerer } from './protocol/answerer.ts'
 import { createEngine } from './protocol/engine.ts'
 import { createShares } from './request/shares.ts'
@@ -24,7 +25,10 @@ export function createServerApp(
   // The same object, in which the server replaces the definition: a getter would be called several times for each request.
   const answerer = createAnswerer(Object.assign(options, { feed, subscriptions, waiting, ...limits }))
   return createApp(
-    { page: (endpoint, access) => toPageModel(options.definition, endpoint, access) },
+    {
+      page: (endpoint, access) =>
+        withPart(loadPage, ({ toPageModel }) => toPageModel(options.definition, endpoint, access)),
+    },
     (checkpoint) => createEngine(answerer, { ...limits, checkpoint, reportError, telemetry }),
     {
       ...toAppOptions(config, reportError, definition.hasScopes || setup !== undefined),

@@ -255,14 +255,3 @@ function compileArguments(
   })
   return { prompt, args, required }
 }
-
-/** The output of a prompt as a `GetPromptResult`. */
-export function toPromptResult(output: PromptOutput, description: string | undefined): GetPromptResult {
-  const described = description === undefined ? {} : { description }
-  if (typeof output === 'string') {
-    return { ...described, messages: [{ role: 'user', content: { type: 'text', text: output } }] }
-  }
-  if (Array.isArray(output)) return { ...described, messages: [...output] }
-  const { prompt: _, ...result } = output as GetPromptResult & { prompt?: Prompt }
-  return { ...described, ...result }
-}

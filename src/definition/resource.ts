@@ -2,9 +2,8 @@
  * Resources: declared one by one, or answered by callbacks, and their compiled form.
  */
 
-import { toBase64 } from './base64.ts'
 import type { Completers } from './completion.ts'
-import type { Annotations, BlobResourceContents, Icon, Meta, TextResourceContents } from './content.ts'
+import type { Annotations, Icon, Meta } from './content.ts'
 import type { McpContext } from './context.ts'
 import { type Known, type Names, refuseMisspelt, requireOptions } from './unknown-option.ts'
 import { compileUriTemplate, type UriTemplate } from './uri-template.ts'
@@ -240,32 +239,4 @@ function declarations(
     name,
     ...resource,
   }))
-}
-
-/** The output of a read as `contents` in wire form. */
-export function toResourceContents(
-  output: ReadOutput,
-  uri: string,
-  mimeType: string | undefined,
-): (TextResourceContents | BlobResourceContents)[] {
-  if (typeof output === 'string') return [toContents({ text: output }, uri, mimeType)]
-  if (output instanceof Uint8Array) return [toContents({ blob: output }, uri, mimeType)]
-  if ('contents' in output) return output.contents.map((part) => toContents(part, uri, mimeType))
-  if (Array.isArray(output)) return output.map((part: ResourceContent) => toContents(part, uri, mimeType))
-  return [toContents(output as ResourceContent, uri, mimeType)]
-}
-
-function toContents(
-  part: ResourceContent,
-  uri: string,
-  mimeType: string | undefined,
-): TextResourceContents | BlobResourceContents {
-  const type = part.mimeType ?? mimeType
-  const facts = {
-    uri: part.uri ?? uri,
-    ...(type !== undefined && { mimeType: type }),
-    ...(part._meta && { _meta: part._meta }),
-  }
-  if ('text' in part) return { ...facts, text: part.text }
-  return { ...facts, blob: typeof part.blob === 'string' ? part.blob : toBase64(part.blob) }
 }

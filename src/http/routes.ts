@@ -1,9 +1,11 @@
 /** The routes besides the MCP endpoint: the health check, OAuth metadata and the page. */
 import type { Auth } from '../auth/auth.ts'
+import { part } from '../definition/part.ts'
 import { BufferedReply, jsonReply } from '../protocol/reply.ts'
 import type { Access } from '../request/access.ts'
 import type { Received } from './admission.ts'
-import { PAGE_CSP, type PageModel, renderPage } from './page.ts'
+import { loadPage } from './load-page.ts'
+import type { PageModel } from './page.ts'
 import { describedResource, type PublicUrlOptions, publicEndpoint, publicUrlOf } from './public-url.ts'
 import { refusal } from './refusal.ts'
 
@@ -75,6 +77,7 @@ export async function pageResponse(
 ): Promise<BufferedReply> {
   const { request, platform, headers } = received
   const endpoint = publicEndpoint(request, platform, options)
+  const { PAGE_CSP, renderPage } = await part(loadPage)
   const model = await description.page(endpoint, options.auth?.anonymous ?? options.unknownAccess, received)
   return new BufferedReply(renderPage(model), 200, {
     ...headers,

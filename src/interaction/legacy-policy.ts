@@ -4,24 +4,19 @@
  */
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, Feature } from '../definition/context.ts'
-import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { ProtocolError } from '../definition/protocol-error.ts'
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
+import { CONTINUE } from './continuation.ts'
 import { degradedError, degradedResult, warnOperator } from './degraded.ts'
 import type { Ending } from './ending.ts'
 import { type CallControl, createReplay, endCall, type Interaction } from './interaction.ts'
 import type { Journal } from './journal.ts'
 import { policyFor } from './matrix.ts'
 import { askedAgain, MAX_REFUSALS, type Question, refusalReason, tooManyRefusals } from './question.ts'
-import type { Rendezvous } from './rendezvous.ts'
+import { QUESTION_ID, type Rendezvous, rendezvousKey } from './rendezvous.ts'
 import type { OpenQuestion } from './replay.ts'
 import type { Binding } from './seal.ts'
 import { type StateOptions, sealJournal } from './state.ts'
-
-/** The argument with which a model continues a call with the policy `arguments`. */
-export const CONTINUE = '_continue'
-
-/** The prefix of the ids of our questions; the rest is random. */
-export const QUESTION_ID = 'mayfly-'
 
 /** An error code that only 2025-11-25 has. */
 const URL_ELICITATION_REQUIRED = -32042
@@ -159,11 +154,6 @@ const TOO_MANY_WAIT = {
   remedy: 'Call the tool again later.',
 }
 
-/** The key under which an answer is delivered. It includes the principal, so another principal's answer does not match. */
-export function rendezvousKey(id: string, principal: string): string {
-  return `${id} ${principal}`
-}
-
 /** The question as a tool result: the model asks its user and calls the tool again. */
 function continuationResult(
   questions: readonly OpenQuestion[],
@@ -202,21 +192,4 @@ function forVersion({ params, feature }: Question, protocolVersion: string): obj
   if (protocolVersion >= '2025-11-25') return params
   const { mode: _mode, ...rest } = params as { mode?: unknown }
   return rest
-}
-
-/** Reads `_continue`: the sealed token and the answers. @throws ProtocolError `-32602` if it is malformed. */
-export function readContinuation(value: unknown): { token: string; answers: Record<string, unknown> } {
-  const { token, answers } = (value ?? {}) as { token?: unknown; answers?: unknown }
-  if (
-    typeof token !== 'string' ||
-    answers === null ||
-    typeof answers !== 'object' ||
-    Array.isArray(answers)
-  ) {
-    throw new ProtocolError(
-      ErrorCode.invalidParams,
-      `Invalid params: "${CONTINUE}" needs a string "token" and an object "answers".`,
-    )
-  }
-  return { token, answers: answers as Record<string, unknown> }
 }

@@ -3,6 +3,14 @@
  * answer in another request. Legacy era only; modern clients send the answer with the repeated call.
  */
 
+/** The prefix of the ids of our questions; the rest is random. */
+export const QUESTION_ID = 'mayfly-'
+
+/** The key under which an answer is delivered. It includes the principal, so another principal's answer does not match. */
+export function rendezvousKey(id: string, principal: string): string {
+  return `${id} ${principal}`
+}
+
 /** A wait for an answer. */
 export interface Awaited {
   /** The delivered answer; undefined at the deadline, or when the call is aborted. Never rejects. */

@@ -8,6 +8,7 @@ import { isObject } from '../definition/is-object.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Ending } from '../interaction/ending.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
+import type { Asking } from '../interaction/load-asking.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
 import { inputRequired, type MethodResult, toMethodResult } from '../request/method-result.ts'
@@ -245,10 +246,10 @@ class RunningCall implements ContextWire, CallControl {
 
   // Called by the context.
 
-  begin({ signal, end, hooks }: Omit<CallControl, 'sendRequest'>): Interaction {
+  begin({ signal, end, hooks }: Omit<CallControl, 'sendRequest'>, asking: Asking): Interaction {
     const sendRequest: CallControl['sendRequest'] = (...request) => this.sendRequest(...request)
     const control = { signal, end, hooks, sendRequest }
-    return beginInteraction(this.#call, this.#incoming, this.#options, control, this.conditions())
+    return beginInteraction(this.#call, this.#incoming, this.#options, control, this.conditions(), asking)
   }
 
   endsAt(): number | undefined {
@@ -269,8 +270,15 @@ class RunningCall implements ContextWire, CallControl {
     }
   }
 
-  interaction(): Interaction {
-    this.#interaction ??= beginInteraction(this.#call, this.#incoming, this.#options, this, this.conditions())
+  interaction(asking: Asking): Interaction {
+    this.#interaction ??= beginInteraction(
+      this.#call,
+      this.#incoming,
+      this.#options,
+      this,
+      this.conditions(),
+      asking,
+    )
     return this.#interaction
   }
 

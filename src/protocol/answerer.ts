@@ -2,19 +2,19 @@
  * The answerer of an `MCPServer`: each message is answered in its era.
  */
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
-import { QUESTION_ID, rendezvousKey } from '../interaction/legacy-policy.ts'
+import { QUESTION_ID, rendezvousKey } from '../interaction/rendezvous.ts'
 import { principalOf } from '../request/principal.ts'
 import type { Answerer, UnansweredMessage } from './engine.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { toGatewayMessage } from './gateway-message.ts'
 import { invalidRequest } from './json-rpc.ts'
 import { createLegacy } from './legacy.ts'
-import { createListen } from './listen.ts'
+import { createListenLater } from './listen-later.ts'
 import { createModern } from './modern.ts'
 import { isLegacyVersion, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
 
 export function createAnswerer(options: EngineOptions): Answerer {
-  const listen = createListen(options)
+  const listen = createListenLater(options)
   const serveModern = createModern(options, listen.serve)
   const serveLegacy = createLegacy(options, listen.open)
   return {

@@ -3,13 +3,15 @@
 import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Feature } from '../definition/context.ts'
 import { isObject } from '../definition/is-object.ts'
+import { part } from '../definition/part.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
-import { type CallControl, createModernInteraction, type Interaction } from '../interaction/interaction.ts'
+import { CONTINUE, readContinuation } from '../interaction/continuation.ts'
+import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
-import { CONTINUE, createLegacyInteraction, readContinuation } from '../interaction/legacy-policy.ts'
+import { type Asking, loadAsking } from '../interaction/load-asking.ts'
 import { availability, type Conditions } from '../interaction/matrix.ts'
 import type { Binding } from '../interaction/seal.ts'
-import { restoreJournal, type StateOptions } from '../interaction/state.ts'
+import type { StateOptions } from '../interaction/state.ts'
 import type { Params } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
 import type { Call, EarlierRounds } from './call.ts'
@@ -80,13 +82,18 @@ export function legacyRounds(
   }
 }
 
-/** Opens the sealed state. @throws ProtocolError `-32602`, the same for every reason. */
+/**
+ * Opens the sealed state, and loads what asks: when the tool runs again, its steps and questions take the turns that they always take.
+ *
+ * @throws ProtocolError `-32602`, the same for every reason.
+ */
 export async function openRounds(
   rounds: EarlierRounds,
   call: Call,
   incoming: Incoming,
   options: EngineOptions,
 ): Promise<void> {
+  const { restoreJournal } = await part(loadAsking)
   if (rounds.sealed === undefined) {
     // Without the state that was sealed with the questions, it is unknown whether these answers were used before.
     if (options.asking.singleUse !== undefined) rounds.responses = {}
@@ -106,6 +113,7 @@ export function beginInteraction(
   options: EngineOptions,
   control: CallControl,
   conditions: Conditions,
+  asking: Asking,
 ): Interaction {
   if (!canAsk(call.method)) {
     throw new TypeError('Only tools, prompts and resource reads can ask the client.')
@@ -115,13 +123,13 @@ export function beginInteraction(
   const state = stateOptions(incoming, options)
   if (call.era === 'modern') {
     const { clientCapabilities } = call
-    return createModernInteraction({ journal, responses, clientCapabilities, binding }, control, state)
+    return asking.createModernInteraction({ journal, responses, clientCapabilities, binding }, control, state)
   }
   const can = (feature: Feature, legacyPolicy: LegacyPolicy) =>
     availability(feature, { ...conditions, legacyPolicy })
   const { protocolVersion } = call
   const { session, env } = incoming.platform
-  return createLegacyInteraction({ journal, responses, binding, protocolVersion, can }, control, {
+  return asking.createLegacyInteraction({ journal, responses, binding, protocolVersion, can }, control, {
     ...state,
     policy: options.asking.legacyPolicy,
     hasSession: session !== undefined,

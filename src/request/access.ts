@@ -36,3 +36,8 @@ export interface Caller {
   readonly auth: AuthInfo | undefined
   readonly access: Access
 }
+
+/** A declared resource, by its URI or URI template. Resources listed by callbacks need no scope. */
+export function guardedBy(name: string, config: { scopes?: readonly string[] } = {}): Guarded {
+  return { kind: 'resource', name, scopes: config.scopes }
+}

@@ -3,10 +3,10 @@
  */
 import { type Completers, complete as runCompleter } from '../definition/completion.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
+import { guardedBy } from './access.ts'
 import { type MethodResult, toMethodResult } from './method-result.ts'
 import { objectParam, optionalObjectParam, type Params, stringParam, stringRecordParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
-import { guardedBy } from './resource-guards.ts'
 
 /** @throws ProtocolError `-32602` for an unknown prompt or template, or for an argument that it does not have. */
 export async function complete(scope: RequestScope, params: Params): Promise<MethodResult> {

@@ -25,19 +25,13 @@ import type {
 } from '../definition/context.ts'
 import type { InputRequired } from '../definition/input-required.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
+import { part } from '../definition/part.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
 import { missingCapabilities, missingCapabilityError } from '../interaction/capabilities.ts'
-import { degradedError } from '../interaction/degraded.ts'
 import type { Interaction } from '../interaction/interaction.ts'
+import { type Asking, loadAsking } from '../interaction/load-asking.ts'
 import { availability, type Conditions, policyFor } from '../interaction/matrix.ts'
-import {
-  type ElicitArguments,
-  elicitQuestion,
-  type Question,
-  rootsQuestion,
-  samplingQuestion,
-  sentQuestion,
-} from '../interaction/question.ts'
+import type { ElicitArguments, Question } from '../interaction/question.ts'
 import type { StepFunction } from '../interaction/steps.ts'
 import { splitMeta } from './meta.ts'
 import { Notifier } from './notifier.ts'
@@ -62,6 +56,10 @@ interface Used {
   values?: RequestContextValues
   round?: AnsweredRound
   begun?: Interaction
+  /** The part that asks, while it is loaded for the first question or step of a process. */
+  loading?: Promise<Asking>
+  /** Whether a step waits for that. */
+  isStepWaiting?: boolean
   memo?: Map<unknown, unknown>
 }
 
@@ -173,15 +171,17 @@ export class Context implements McpContext {
       throw new TypeError(
         'A tool that returns its questions could not read the answers: ask with ctx.elicit, or import MCPServer and createTool from mayfly-mcp/sdk-context.',
       )
+    const given = this.#asking()
+    const asking = given instanceof Promise ? await given : given
     const questions = Object.entries(inputRequests ?? {}).map(([key, request]) => ({
       key,
-      question: sentQuestion(request.method, request.params ?? {}),
+      question: asking.sentQuestion(request.method, request.params ?? {}),
     }))
     if (requestState !== undefined && typeof requestState !== 'string')
       throw new TypeError('The requestState of an input_required result must be a string.')
     if (questions.length === 0 && requestState === undefined)
       throw new TypeError('An input_required result needs an input request, a requestState, or both.')
-    const inputResponses = await this.#interaction.askReturned(questions, requestState)
+    const inputResponses = await this.#interaction(asking).askReturned(questions, requestState)
     this.#using.round = { inputResponses, requestState }
   }
 
@@ -214,29 +214,44 @@ export class Context implements McpContext {
   elicit(params: ElicitParams, options?: ElicitOptions): Promise<ElicitAnswer<Record<string, unknown>>>
   elicit(...args: unknown[]): Promise<unknown> {
     // Callers pass one of the overloads above, which TypeScript cannot map to these tuples.
-    return this.#ask(() => elicitQuestion(...(args as unknown as ElicitArguments)))
+    return this.#ask(({ elicitQuestion }) => elicitQuestion(...(args as unknown as ElicitArguments)))
   }
 
   createMessage(params: CreateMessageParams): Promise<CreateMessageResult> {
-    return this.#ask(() => samplingQuestion(params)) as Promise<CreateMessageResult>
+    return this.#ask(({ samplingQuestion }) => samplingQuestion(params)) as Promise<CreateMessageResult>
   }
 
   listRoots(): Promise<readonly Root[]> {
-    return this.#ask(() => rootsQuestion()) as Promise<readonly Root[]>
+    return this.#ask(({ rootsQuestion }) => rootsQuestion()) as Promise<readonly Root[]>
   }
 
   /** Asks with a request in wire form, and resolves with the client's result. */
   askAsSent(method: string, params: object, options?: object): Promise<unknown> {
-    return this.#ask(() => sentQuestion(method, params, options))
+    return this.#ask(({ sentQuestion }) => sentQuestion(method, params, options))
   }
 
   step<Value>(name: string, fn: StepFunction<Value>, options?: StepOptions): Promise<Jsonified<Value>> {
-    const done = this.#interaction.step(name, fn, options)
+    const asking = this.#asking()
+    if (asking instanceof Promise) return this.#stepLater(asking, name, fn, options)
+    const done = this.#interaction(asking).step(name, fn, options)
     if (this.#used?.abortReason !== undefined) done.catch(ignore)
     return done
   }
 
-  #ask(build: () => Question): Promise<unknown> {
+  #stepLater<Value>(
+    loading: Promise<Asking>,
+    name: string,
+    fn: StepFunction<Value>,
+    options: StepOptions | undefined,
+  ): Promise<Jsonified<Value>> {
+    this.#using.isStepWaiting = true
+    const done = loading.then((asking) => this.#interaction(asking).step(name, fn, options))
+    // The call may end before, and nobody await the step.
+    done.catch(ignore)
+    return done
+  }
+
+  #ask(build: (asking: Asking) => Question): Promise<unknown> {
     const asked = this.#begin(build)
     // Handled here, so that a question that is not awaited cannot end the process; code that awaits it still gets the error.
     asked.catch(ignore)
@@ -244,22 +259,39 @@ export class Context implements McpContext {
   }
 
   /** Async, so that a question that cannot be asked rejects instead of throwing. */
-  async #begin(build: () => Question): Promise<unknown> {
-    const question = build()
+  async #begin(build: (asking: Asking) => Question): Promise<unknown> {
+    const given = this.#asking()
+    const asking = given instanceof Promise ? await given : given
+    const question = build(asking)
     if (this.#wire.conditions().canAsk === false) {
       const answer = this.can(question.feature)
       if (!answer.available) {
         const { reason, remedy } = answer
-        throw degradedError({ feature: question.feature, reason, remedy })
+        throw asking.degradedError({ feature: question.feature, reason, remedy })
       }
     }
-    return this.#interaction.ask(question)
+    return this.#interaction(asking).ask(question)
   }
 
-  get #interaction(): Interaction {
+  /** Loaded once for all questions and steps that are waiting, so that they begin in the order of their calls. */
+  #asking(): Asking | Promise<Asking> {
+    if (this.#used?.loading !== undefined) return this.#used.loading
+    const asking = part(loadAsking)
+    if (asking instanceof Promise) {
+      const used = this.#using
+      used.loading = asking
+      const end = (): void => {
+        delete used.loading
+      }
+      asking.then(end, end)
+    }
+    return asking
+  }
+
+  #interaction(asking: Asking): Interaction {
     const used = this.#using
     if (used.begun === undefined) {
-      used.begun = this.#wire.interaction()
+      used.begun = this.#wire.interaction(asking)
       if (used.isClosed) used.begun.close()
     }
     return used.begun
@@ -284,7 +316,9 @@ export class Context implements McpContext {
     return {
       ...conditions,
       legacyPolicy: policyFor(this.#wire.method, conditions.legacyPolicy),
-      mustRemember: conditions.mustRemember === true || this.#used?.begun?.mustRemember() === true,
+      mustRemember:
+        conditions.mustRemember === true ||
+        (this.#used?.begun?.mustRemember() ?? this.#used?.isStepWaiting === true),
       hasTaskOption: this.hasTaskOption,
     }
   }

@@ -11,8 +11,8 @@ import { describeIssues } from '../definition/schema.ts'
 import type { TaskContext } from '../definition/task-option.ts'
 import type { Interaction } from '../interaction/interaction.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
+import type { Asking } from '../interaction/load-asking.ts'
 import type { Conditions } from '../interaction/matrix.ts'
-import { Replay } from '../interaction/replay.ts'
 import { Context } from './context.ts'
 import type { ReportError } from './options.ts'
 import { tellHooks } from './tell-hooks.ts'
@@ -35,7 +35,7 @@ const refuse = async (): Promise<never> => {
 }
 
 /** Without a client, questions fail, and steps run as usual. */
-function createSteps(signal: () => AbortSignal): Interaction {
+function createSteps({ Replay }: Asking, signal: () => AbortSignal): Interaction {
   const ignore = () => {}
   const replay = new Replay({
     journal: EMPTY_JOURNAL,
@@ -139,8 +139,8 @@ function createContext(name: string, given: ToolCallContext, reportError: Report
       send: () => undefined,
       publish: async () => {},
       rounds: undefined,
-      interaction: () => createSteps(() => context.signal),
-      begin: () => createSteps(() => context.signal),
+      interaction: (asking) => createSteps(asking, () => context.signal),
+      begin: (_control, asking) => createSteps(asking, () => context.signal),
       endsAt: () => undefined,
       caller: () => undefined,
     },

@@ -1,12 +1,12 @@
 /** Maps methods to their implementations, per era. A method does not exist if the definition has nothing for it. */
 import type { Definition } from '../definition/compile.ts'
 import type { Era } from '../definition/context.ts'
-import { complete } from './complete.ts'
+import { NO_MEMBERS } from '../definition/json-members.ts'
+import { withPart } from '../definition/part.ts'
+import { loadPrompts, loadResources } from './load-methods.ts'
 import type { MethodResult } from './method-result.ts'
-import type { Params } from './params.ts'
-import { getPrompt, listPrompts } from './prompts.ts'
+import { type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
-import { acknowledgeSubscription, listResources, listResourceTemplates, readResource } from './resources.ts'
 import type { RequestOptions } from './task-support.ts'
 import { callTool, listTools } from './tools.ts'
 
@@ -24,6 +24,12 @@ interface MethodEntry {
   readonly caching?: 'list' | 'private'
 }
 
+/** Acknowledges subscriptions although `subscribe` is not advertised (see the degradation matrix). No updates follow. */
+const acknowledge: Method = (_scope, params) => {
+  stringParam(params, 'uri')
+  return { members: NO_MEMBERS }
+}
+
 const BOTH: readonly Era[] = ['modern', 'legacy']
 const LEGACY: readonly Era[] = ['legacy']
 
@@ -31,27 +37,43 @@ const METHODS: ReadonlyMap<string, MethodEntry> = new Map(
   Object.entries({
     'tools/call': { run: callTool, needs: 'hasTools', eras: BOTH },
     'tools/list': { run: listTools, needs: 'hasTools', eras: BOTH, caching: 'list' },
-    'resources/list': { run: listResources, needs: 'hasResources', eras: BOTH, caching: 'list' },
-    'resources/templates/list': {
-      run: listResourceTemplates,
+    'resources/list': {
+      run: (...given) => withPart(loadResources, ({ listResources }) => listResources(...given)),
       needs: 'hasResources',
       eras: BOTH,
       caching: 'list',
     },
-    'resources/read': { run: readResource, needs: 'hasResources', eras: BOTH, caching: 'private' },
-    'resources/subscribe': {
-      run: (_scope, params) => acknowledgeSubscription(params),
+    'resources/templates/list': {
+      run: (...given) =>
+        withPart(loadResources, ({ listResourceTemplates }) => listResourceTemplates(...given)),
       needs: 'hasResources',
-      eras: LEGACY,
+      eras: BOTH,
+      caching: 'list',
     },
-    'resources/unsubscribe': {
-      run: (_scope, params) => acknowledgeSubscription(params),
+    'resources/read': {
+      run: (scope, params) => withPart(loadResources, ({ readResource }) => readResource(scope, params)),
       needs: 'hasResources',
-      eras: LEGACY,
+      eras: BOTH,
+      caching: 'private',
     },
-    'prompts/list': { run: listPrompts, needs: 'hasPrompts', eras: BOTH, caching: 'list' },
-    'prompts/get': { run: getPrompt, needs: 'hasPrompts', eras: BOTH },
-    'completion/complete': { run: complete, needs: 'hasCompletions', eras: BOTH },
+    'resources/subscribe': { run: acknowledge, needs: 'hasResources', eras: LEGACY },
+    'resources/unsubscribe': { run: acknowledge, needs: 'hasResources', eras: LEGACY },
+    'prompts/list': {
+      run: (...given) => withPart(loadPrompts, ({ listPrompts }) => listPrompts(...given)),
+      needs: 'hasPrompts',
+      eras: BOTH,
+      caching: 'list',
+    },
+    'prompts/get': {
+      run: (scope, params) => withPart(loadPrompts, ({ getPrompt }) => getPrompt(scope, params)),
+      needs: 'hasPrompts',
+      eras: BOTH,
+    },
+    'completion/complete': {
+      run: (scope, params) => withPart(loadPrompts, ({ complete }) => complete(scope, params)),
+      needs: 'hasCompletions',
+      eras: BOTH,
+    },
   } satisfies Record<string, MethodEntry>),
 )
 

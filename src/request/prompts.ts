@@ -1,8 +1,8 @@
 /**
  * `prompts/list` and `prompts/get`.
  */
-import type { CompiledPrompt, Prompt, PromptRequest } from '../definition/prompt.ts'
-import { toPromptResult } from '../definition/prompt.ts'
+import type { GetPromptResult } from '../definition/content.ts'
+import type { CompiledPrompt, Prompt, PromptOutput, PromptRequest } from '../definition/prompt.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { describeIssues } from '../definition/schema.ts'
 import { type MethodResult, toMethodResult } from './method-result.ts'
@@ -120,4 +120,15 @@ function refuseMissing(name: string, required: readonly string[], args: Record<s
 /** MCP's `Prompt` has no `version`, so it is sent in `_meta`. */
 function toListed({ version, ...prompt }: Prompt): object {
   return version === undefined ? prompt : { ...prompt, _meta: { ...prompt._meta, version } }
+}
+
+/** The output of a prompt as a `GetPromptResult`. */
+function toPromptResult(output: PromptOutput, description: string | undefined): GetPromptResult {
+  const described = description === undefined ? {} : { description }
+  if (typeof output === 'string') {
+    return { ...described, messages: [{ role: 'user', content: { type: 'text', text: output } }] }
+  }
+  if (Array.isArray(output)) return { ...described, messages: [...output] }
+  const { prompt: _, ...result } = output as GetPromptResult & { prompt?: Prompt }
+  return { ...described, ...result }
 }

@@ -3,7 +3,7 @@ import type { CompiledResources, ResourceConfig } from '../definition/resource.t
 import { foldUri, MARK, spellingsOf, withoutQuery } from '../definition/uri.ts'
 import { compileUriPattern, type UriPattern } from '../definition/uri-pattern.ts'
 import type { UriTemplate } from '../definition/uri-template.ts'
-import type { Guarded } from './access.ts'
+import { type Guarded, guardedBy } from './access.ts'
 
 /** What serves a URI. */
 export interface Found {
@@ -75,9 +75,4 @@ function guardsFor(resources: CompiledResources): Guards {
   const guards = { all, fixed, templates }
   compiledGuards.set(resources, guards)
   return guards
-}
-
-/** A declared resource, by its URI or URI template. Resources listed by callbacks need no scope. */
-export function guardedBy(name: string, config: { scopes?: readonly string[] } = {}): Guarded {
-  return { kind: 'resource', name, scopes: config.scopes }
 }

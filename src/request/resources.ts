@@ -4,25 +4,24 @@
 
 import type { Env } from '../definition/context.ts'
 import { isA } from '../definition/error-text.ts'
-import { NO_MEMBERS } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import {
-  type CompiledResources,
-  type ReadAnswer,
-  type ResourceRequest,
-  type SubscribeContext,
-  toResourceContents,
+import type {
+  CompiledResources,
+  ReadAnswer,
+  ResourceRequest,
+  SubscribeContext,
 } from '../definition/resource.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { BUS_TIMEOUT_MS } from '../events/outage.ts'
-import type { Access, Guarded } from './access.ts'
+import { type Access, type Guarded, guardedBy } from './access.ts'
 import { type MethodResult, toMethodResult } from './method-result.ts'
 import { ownAuth } from './own-auth.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import { type Params, stringParam } from './params.ts'
 import type { Subscriber } from './platform.ts'
 import type { RequestScope } from './request-server.ts'
-import { type Found, guardedBy, guardsOf } from './resource-guards.ts'
+import { toResourceContents } from './resource-contents.ts'
+import { type Found, guardsOf } from './resource-guards.ts'
 import type { RequestOptions } from './task-support.ts'
 
 export async function listResources(
@@ -71,12 +70,6 @@ export async function readResource(scope: RequestScope, params: Params): Promise
   const { answer, mimeType } = await read(scope, uri)
   if (answer === undefined || answer === null) throw unknownResource(scope, uri)
   return toMethodResult({ contents: toResourceContents(answer, uri, mimeType) } as object)
-}
-
-/** Legacy only. Acknowledges subscriptions although `subscribe` is not advertised (see the degradation matrix). No updates follow. */
-export function acknowledgeSubscription(params: Params): MethodResult {
-  stringParam(params, 'uri')
-  return { members: NO_MEMBERS }
 }
 
 /** Whether a caller may be notified of changes of `uri`: only if a resource answers it and the caller may use that resource. */

@@ -15,11 +15,12 @@ import {
   type ToolMiddleware,
   throughMiddleware,
 } from '../definition/middleware.ts'
+import { PartError } from '../definition/part.ts'
 import { reportThrown } from '../definition/print-error.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import { forEra, isMismatch } from '../definition/tool-result.ts'
-import { CONTINUE } from '../interaction/legacy-policy.ts'
+import { CONTINUE } from '../interaction/continuation.ts'
 import type { Context } from './context.ts'
 import { development } from './development.ts'
 import { type MethodResult, StartedTask, toMethodResult } from './method-result.ts'
@@ -148,7 +149,7 @@ export function failedResult(
   context: Context,
   reportError: ReportError,
 ): MethodResult {
-  if (isA(error, ProtocolError)) throw error
+  if (isA(error, ProtocolError) || isA(error, PartError)) throw error
   // An error caused by the abort is not reported.
   if (!context.isStoppedBy(error))
     reportThrown(error, { tool: tool.name, requestId: context.requestId }, reportError)

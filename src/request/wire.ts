@@ -5,6 +5,7 @@ import type { LogLevel, McpContext } from '../definition/context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import type { Journal } from '../interaction/journal.ts'
+import type { Asking } from '../interaction/load-asking.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import type { Access } from './access.ts'
 import type { SendNotification } from './notifier.ts'
@@ -45,9 +46,9 @@ export interface ContextWire {
     | { readonly journal: Journal; readonly responses: { readonly [key: string]: unknown } }
     | undefined
   /** How this call asks; created at the first question or step. */
-  readonly interaction: () => Interaction
+  readonly interaction: (asking: Asking) => Interaction
   /** The same, for a call that may become a task: `control` replaces the call's own. */
-  readonly begin: (control: Omit<CallControl, 'sendRequest'>) => Interaction
+  readonly begin: (control: Omit<CallControl, 'sendRequest'>, asking: Asking) => Interaction
   /** When the call will be ended, in milliseconds since the epoch. Undefined: no limit. */
   readonly endsAt: () => number | undefined
   /** The caller for whom places are counted; undefined if it cannot be told from others. */

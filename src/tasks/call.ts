@@ -5,9 +5,11 @@
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { errorResult } from '../definition/content.ts'
 import { isA } from '../definition/error-text.ts'
+import { part } from '../definition/part.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { DEGRADED_META } from '../interaction/degraded.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
+import { loadAsking } from '../interaction/load-asking.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { Context } from '../request/context.ts'
 import { isDeclared, requireDeclared } from '../request/declared-tasks.ts'
@@ -75,6 +77,8 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     context: Context,
     { afterMs, waitMs, fallback }: ToolSettings,
   ): Promise<MethodResult> => {
+    const given = part(loadAsking)
+    const asking = given instanceof Promise ? await given : given
     const { facts, wire } = context.parts
     const declared = isDeclared(context)
     const endsAt = wire.endsAt() ?? Number.POSITIVE_INFINITY
@@ -115,9 +119,11 @@ export function createCall(runs: TaskRuns): TaskSupport['call'] {
     )
     const own: RunContext = new RunContext(facts, ownWire, () => run, runs.readerFor(base.principal))
     runs.options().extendContext?.(own)
-    ownWire.interaction()
+    ownWire.interaction(asking)
     const leave = (): void => run.leave(() => context.signal.reason)
     context.signal.addEventListener('abort', leave)
+    // While the part was loaded.
+    if (context.signal.aborted) leave()
     const escalateAfterMs = declared || fallback === 'handle' ? afterMs : waitMs
     const at = Math.min(Date.now() + escalateAfterMs, endsAt - ESCALATION_MS)
     const timer = setTimeout(

@@ -4,7 +4,7 @@ import type { Jsonified } from '../definition/jsonified.ts'
 import type { TaskContext, TaskReader } from '../definition/task-option.ts'
 import { refuseUnknown } from '../definition/unknown-option.ts'
 import type { Interaction } from '../interaction/interaction.ts'
-import { Replay } from '../interaction/replay.ts'
+import type { Asking } from '../interaction/load-asking.ts'
 import type { StepFunction } from '../interaction/steps.ts'
 import { Context } from '../request/context.ts'
 import { checkProgress } from '../request/notifier.ts'
@@ -80,7 +80,7 @@ export function taskWire(
     send: (method, params) => {
       if (method === 'notifications/progress') run().sendProgress(params)
     },
-    interaction: once(() => {
+    interaction: once(({ Replay }) => {
       const replay = new Replay({
         journal: wire.rounds!.journal,
         responses: wire.rounds!.responses,
@@ -102,8 +102,8 @@ export function taskWire(
 
 /** The wire of a call that may become a task: the call's own until then. */
 export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => AbortSignal): ContextWire {
-  const begin = (): Interaction =>
-    wire.begin({ signal: signal(), end: (ending) => run().control(ending), hooks: run() })
+  const begin = (asking: Asking): Interaction =>
+    wire.begin({ signal: signal(), end: (ending) => run().control(ending), hooks: run() }, asking)
   return {
     rpcId: wire.rpcId,
     method: wire.method,
@@ -118,18 +118,18 @@ export function callWire(wire: ContextWire, run: () => TaskRun, signal: () => Ab
       if (method === 'notifications/progress') run().sendProgress(params)
       else if (run().task === undefined) wire.send(method, params)
     },
-    interaction: once(() => asTask(begin(), run)),
-    begin: (given) => wire.begin(given),
+    interaction: once((asking) => asTask(begin(asking), run)),
+    begin: (given, asking) => wire.begin(given, asking),
     endsAt: () => wire.endsAt(),
     caller: () => wire.caller(),
   }
 }
 
 /** One journal for each run: steps, sleeps and questions must see each other. */
-function once(begin: () => Interaction): () => Interaction {
+function once(begin: (asking: Asking) => Interaction): (asking: Asking) => Interaction {
   let begun: Interaction | undefined
-  return () => {
-    begun ??= begin()
+  return (asking) => {
+    begun ??= begin(asking)
     return begun
   }
 }

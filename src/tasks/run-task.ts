@@ -1,7 +1,9 @@
 /** One run of a task, without its original request: its context is created from the stored caller. */
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { Env } from '../definition/context.ts'
+import { part } from '../definition/part.ts'
 import type { TaskReader } from '../definition/task-option.ts'
+import { type Asking, loadAsking } from '../interaction/load-asking.ts'
 import type { ServerOptions } from '../request/options.ts'
 import { RequestScope } from '../request/request-server.ts'
 import type { SlicePlatform } from '../request/task-support.ts'
@@ -70,8 +72,10 @@ async function runUnwatched(
   // From here on it can be cancelled, even during its setup.
   running.set(task.id, run)
   try {
+    const given = part(loadAsking)
+    const asking = given instanceof Promise ? await given : given
     const options = shared.options()
-    context = createContext(task, platform, shared, run)
+    context = createContext(task, platform, shared, run, asking)
     const scope = new RequestScope(options.definition, context)
     const setUp = options.setup?.(scope, new Request(record.caller.url ?? 'http://task.invalid/'))
     await Promise.race([setUp, run.done])
@@ -164,6 +168,7 @@ function createContext(
   platform: SlicePlatform,
   { readerFor, report, options }: SharedByRuns,
   run: TaskRun,
+  asking: Asking,
 ): RunContext {
   const serverOptions = options()
   const wire = taskWire(
@@ -183,7 +188,7 @@ function createContext(
     readerFor(record.principal),
   )
   serverOptions.extendContext?.(context)
-  wire.interaction()
+  wire.interaction(asking)
   return context
 }
 

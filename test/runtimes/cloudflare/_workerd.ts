@@ -1,16 +1,20 @@
 /** A workerd with one Worker, bundled from source, and its Durable Objects. */
-import { type BuildOptions, build } from 'esbuild'
+import { basename } from 'node:path'
+import { type BuildOptions, build, type OutputFile } from 'esbuild'
 import { Miniflare } from 'miniflare'
 
 const NAME = 'worker'
 
 /** The caller disposes it. `objects` are classes that the Worker exports; each is also the name of its binding. */
 export async function startWorkerd(
-  source: Pick<BuildOptions, 'entryPoints' | 'stdin'>,
+  source: Pick<BuildOptions, 'entryPoints' | 'stdin' | 'splitting'>,
   objects: readonly string[] = [],
 ): Promise<Miniflare> {
-  const { outputFiles } = await build({ ...source, bundle: true, write: false, format: 'esm' })
-  const modules = { 'worker.js': { type: 'esm' as const, contents: outputFiles[0]!.text } }
+  const { outputFiles } = await build({ ...source, bundle: true, write: false, format: 'esm', outdir: '/' })
+  const toModule = (file: OutputFile, index: number) =>
+    [index === 0 ? 'worker.js' : basename(file.path), { type: 'esm' as const, contents: file.text }] as const
+  // The first one is that of the entry.
+  const modules = Object.fromEntries(outputFiles.map(toModule))
   const binding = (exportName: string) => ({ type: 'durable-object' as const, worker: NAME, exportName })
   const object = { type: 'durable-object' as const, storage: 'sqlite' as const }
   const config = {

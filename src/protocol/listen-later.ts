@@ -1,0 +1,29 @@
+/** The streams of changes of a server, whose code is loaded with the first of them. */
+import { part } from '../definition/part.ts'
+import type { EngineOptions } from './engine-options.ts'
+import type { Listen } from './listen.ts'
+import { loadListen } from './load-listen.ts'
+import type { Reply } from './reply.ts'
+
+export function createListenLater(options: EngineOptions): Listen {
+  let listen: Listen | undefined
+  let closings = 0
+  const open = async (use: (listen: Listen) => Reply | Promise<Reply>): Promise<Reply> => {
+    const closingsBefore = closings
+    const { createListen } = await part(loadListen)
+    listen ??= createListen(options)
+    const reply = await use(listen)
+    // The server was closed meanwhile, and this stream would stay.
+    if (closings > closingsBefore) listen.close()
+    return reply
+  }
+  return {
+    serve: (call, incoming) =>
+      listen === undefined ? open((one) => one.serve(call, incoming)) : listen.serve(call, incoming),
+    open: (...stream) => (listen === undefined ? open((one) => one.open(...stream)) : listen.open(...stream)),
+    close() {
+      closings++
+      listen?.close()
+    },
+  }
+}

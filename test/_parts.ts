@@ -1,0 +1,20 @@
+/**
+ * The parts of the server that are loaded at their first use, by the file that one `import()` names. This is the one list of them:
+ * test/architecture/parts.test.ts compares it with the sources. As a setup file it loads them all, so that no test in memory depends on
+ * which test of its process was the first to use one.
+ */
+import { type LoadPart, part } from '../src/definition/part.ts'
+import { loadPage } from '../src/http/load-page.ts'
+import { loadAsking } from '../src/interaction/load-asking.ts'
+import { loadListen } from '../src/protocol/load-listen.ts'
+import { loadPrompts, loadResources } from '../src/request/load-methods.ts'
+
+export const PARTS: { readonly [file: string]: LoadPart<object> } = {
+  'src/http/page-part.ts': loadPage,
+  'src/interaction/asking-part.ts': loadAsking,
+  'src/protocol/listen.ts': loadListen,
+  'src/request/prompts-part.ts': loadPrompts,
+  'src/request/resources.ts': loadResources,
+}
+
+await Promise.all(Object.values(PARTS).map((load) => part(load)))
