@@ -19,6 +19,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/hono.ts': 'HonoMcpOptions.auth',
       'src/auth/bearer.ts': 'VerifyToken',
       'src/auth/verifier.ts': 'Verifier.verify',
+      'src/definition/part.ts': 'LoadPart',
       'src/definition/resource.ts': 'CanSubscribe',
       'src/keys/store.ts': 'KeyStore.create KeyStore.list KeyStore.read KeyStore.revoke KeyStore.use',
       'src/events/bus.ts': 'Bus.publish Bus.subscribe',
@@ -193,6 +194,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/http/body.ts': 'read.convert readBody readWhole.finish',
       'src/http/hono-auth.ts': 'honoAuth.next',
       'src/definition/for-env.ts': 'forEnv.given',
+      'src/definition/part.ts': 'withPart.use',
       'src/http/mounted.ts': 'mounted.serveBeside',
       'src/http/other-methods.ts': 'AnswerOtherMethod',
       'src/http/request-checks.ts': 'RequestChecks.admit RequestChecks.read',
@@ -213,6 +215,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/protocol/engine.ts': 'Answerer.accept Answerer.answer Engine.parse Engine.serve',
       'src/protocol/legacy.ts': 'ServeLegacy',
       'src/protocol/listen.ts': 'ServeListen',
+      'src/protocol/listen-later.ts': 'createListenLater.open.use',
       'src/protocol/read-events.ts': 'readEvents.onData',
       'src/protocol/session-streams.ts': 'guard.attempt.work',
       'src/protocol/session.ts':

@@ -31,8 +31,8 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       middleware server-name stage store-owner timeout tool tool-mistakes unknown-option`,
     'src/gateway': 'follow-places options',
     'src/http': 'app hosting html known-callers mounted page-model unset-secret',
-    'src/interaction': 'matrix question-keys step-error step-options',
-    'src/request': 'connection direct-call shares start tool-handle',
+    'src/interaction': 'matrix question-keys rendezvous step-error step-options',
+    'src/request': 'access connection direct-call shares start tool-handle',
     'src/retrieval': 'checked-store input named-model openai options store vector-query-tool',
     'src/sdk': 'app-shape description node-call node-socket',
     'src/retrieval/stores': 'http',
@@ -88,12 +88,12 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/http': 'admission audit body cors host-and-origin hosts public-url refusal request-id',
     'src/protocol': 'batch describe envelope era failure headers reply versions',
     'src/request': `
-      complete dispatch pagination params platform prompts request-url resource-guards resources
-      tools`,
+      complete dispatch pagination params platform prompts request-url resource-contents
+      resource-guards resources tools`,
   },
   'measured by its own property test': {
     'src/client': 'entries',
-    'src/interaction': 'journal legacy-policy seal state',
+    'src/interaction': 'continuation journal seal state',
     'src/protocol': 'asking',
     'src/sdk': 'guarded resource-keys served-methods',
     'src/webhook': 'signature',
