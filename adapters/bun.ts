@@ -113,6 +113,7 @@ function createFetch(
   track: Track,
 ): { fetch: BunFetch; development: false } {
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(printError))
+  const mayNotify = isLongLived(platform().process?.env)
   return {
     // Otherwise Bun answers an error of an app with a page that shows its source, unless NODE_ENV is `production`.
     development: false,
@@ -124,10 +125,10 @@ function createFetch(
         env: options.env ?? platform().process.env,
         waitUntil,
         canStream: true,
-        isLongLived: isLongLived(platform().process?.env),
+        isLongLived: mayNotify,
         // Not by its hostname: that is `localhost` for a listener on all interfaces, if none was set.
         loopback: isLoopbackPeer(clientAddress),
-        ...(clientAddress !== undefined && { clientAddress }),
+        clientAddress,
       })
     },
   }

@@ -92,14 +92,14 @@ export function cloudflare(
   requireServer('cloudflare', server)
   return (request, env, executionContext) => {
     // Cloudflare overwrites this header if a client sends it.
-    const clientAddress = request.headers.get('cf-connecting-ip')
+    const clientAddress = request.headers.get('cf-connecting-ip') ?? undefined
     return serveRequest(server, request, {
       env,
       waitUntil: (promise) => executionContext.waitUntil(promise),
       abandonedMs: WORKER_ABANDONED_MS,
       // Cloudflare routes a host only to Workers of the account that owns it.
       vouchesForHost: true,
-      ...(clientAddress !== null && { clientAddress }),
+      clientAddress,
     })
   }
 }

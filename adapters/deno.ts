@@ -42,20 +42,34 @@ export function deno(
   requireServer('deno', server)
   refuseUnknown('deno', options, OPTIONS)
   const { hostname } = options
-  let { env } = options
+  const isLocal = isLoopbackPeer(hostname)
+  // Read at the first request: a module that is only imported needs no permission.
+  let process: Process | undefined
   return (request, info) => {
-    env ??= platform().Deno.env.toObject()
-    const { DENO_DEPLOYMENT_ID } = env as { readonly DENO_DEPLOYMENT_ID?: unknown }
+    process ??= describe(options.env ?? platform().Deno.env.toObject())
+    const { env, mayNotify, isDeployed } = process
     const clientAddress = info?.remoteAddr.hostname
     return serveRequest(server, request, {
       env,
-      isLongLived: isLongLived(env),
-      loopback: isLoopbackPeer(hostname ?? clientAddress) || isLoopbackPeer(clientAddress),
+      isLongLived: mayNotify,
+      loopback: isLocal || isLoopbackPeer(clientAddress),
       // Deno Deploy routes a host only to the app that owns the domain.
-      vouchesForHost: DENO_DEPLOYMENT_ID !== undefined,
-      ...(clientAddress !== undefined && { clientAddress }),
+      vouchesForHost: isDeployed,
+      clientAddress,
     })
   }
+}
+
+/** What is the same for each request. */
+interface Process {
+  readonly env: object
+  readonly mayNotify: boolean
+  readonly isDeployed: boolean
+}
+
+function describe(env: unknown): Process {
+  const { DENO_DEPLOYMENT_ID } = env as { readonly DENO_DEPLOYMENT_ID?: unknown }
+  return { env: env as object, mayNotify: isLongLived(env), isDeployed: DENO_DEPLOYMENT_ID !== undefined }
 }
 
 /** The globals of the runtime. */

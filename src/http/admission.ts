@@ -23,6 +23,8 @@ import { sentRequestId } from './request-id.ts'
 import type { Traffic } from './traffic.ts'
 
 export interface AdmissionOptions extends GuardOptions, PublicUrlOptions {
+  /** Accepted hosts. Undefined: `MAYFLY_ALLOWED_HOSTS`, else any. */
+  readonly allowedHosts: readonly string[] | undefined
   /** Undefined: the size of the headers is not checked. */
   readonly maxHeaderBytes: number | undefined
   /** Checks the callers' tokens. Undefined: no authentication. */
@@ -52,6 +54,7 @@ const PROXY_WARNING =
 
 export function receive(request: Request, platform: RequestPlatform, reportError: ReportError): Received {
   const requestId = crypto.randomUUID()
+  const sentId = sentRequestId(request) ?? requestId
   return {
     request,
     platform,
@@ -60,11 +63,9 @@ export function receive(request: Request, platform: RequestPlatform, reportError
     isHttp: true,
     counted: { messages: 0 },
     waitUntil: (promise) => outlive(promise, platform, requestId, reportError),
-    headers: {
-      ...SECURITY_HEADERS,
-      ...(request.headers.has('origin') && CORS_HEADERS),
-      'x-request-id': sentRequestId(request) ?? requestId,
-    },
+    headers: request.headers.has('origin')
+      ? { ...SECURITY_HEADERS, ...CORS_HEADERS, 'x-request-id': sentId }
+      : { ...SECURITY_HEADERS, 'x-request-id': sentId },
   }
 }
 
@@ -96,11 +97,11 @@ function shownHost(request: Request, trustProxy: boolean): string {
 /** Checks Host, Origin and the size of the headers. Runs before the token is checked. */
 export function refuseUnguarded(received: Received, options: AdmissionOptions): BufferedReply | undefined {
   const { request, platform, headers } = received
-  const { allowedOrigins, trustProxy, publicUrl, maxHeaderBytes } = options
+  const { maxHeaderBytes } = options
   const allowedHosts = servedHosts(options.allowedHosts, platform.env)
-  const guard = { allowedHosts, allowedOrigins, trustProxy, publicUrl }
-  const refused = refusedHeader(request, platform.loopback === true, guard)
-  if (refused !== undefined) return refusal(403, REFUSED[refused](request, trustProxy), SECURITY_HEADERS)
+  const refused = refusedHeader(request, platform.loopback === true, allowedHosts, options)
+  if (refused !== undefined)
+    return refusal(403, REFUSED[refused](request, options.trustProxy), SECURITY_HEADERS)
   if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {
     return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, headers)
   }
@@ -204,6 +205,7 @@ export function createAdmitCaller(
     const { caller, env } = received.platform
     if (auth !== undefined || typeof caller === 'function' || traffic.counts(env))
       return admitCounted(received)
+    if (caller === undefined) return { ...received, auth: undefined, access: unknownAccess }
     const admission = admitHostCaller(caller)
     if (!admission.ok) return refuseCaller(admission.refusal, received)
     return { ...received, auth: admission.auth, access: admission.access ?? unknownAccess }

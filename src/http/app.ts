@@ -8,6 +8,7 @@ import type { Admitted, Checkpoint } from '../protocol/engine-options.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import { BufferedReply, jsonReply, type Reply, toResponse } from '../protocol/reply.ts'
 import { endingWhenRefused } from '../protocol/stream-expiry.ts'
+import { NO_VARIABLES } from '../request/connection.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { hasUrl, pathOf } from '../request/request-url.ts'
@@ -82,11 +83,11 @@ export function createApp(
     async serve(request, platform) {
       try {
         const received = receive(request, platform, options.reportError)
-        watchVariables(received)
-        const { method, headers } = request
+        if (platform.env === NO_VARIABLES) watchVariables(received)
+        const { method } = request
         if (!hasUrl(request)) return toResponse(log(invalidTarget(received.headers), received))
         const isForSession =
-          options.hasSessionStreams && method !== 'OPTIONS' && headers.has('mcp-session-id')
+          options.hasSessionStreams && method !== 'OPTIONS' && request.headers.has('mcp-session-id')
         if (method !== 'POST' && !isForSession) return await serveOtherMethod(received)
         const outcome = checks.admit(received)
         const admitted = outcome instanceof Promise ? await outcome : outcome
@@ -96,7 +97,11 @@ export function createApp(
           method === 'POST' ? await checks.read(admitted) : { value: { jsonrpc: '2.0', id: 0, method } }
         // The engine logs the messages of a body.
         if (body instanceof BufferedReply) return toResponse(log(body, admitted), platform)
-        return toResponse(endingWhenRefused(await engine.serve(body, admitted), admitted), platform)
+        const reply = await engine.serve(body, admitted)
+        return toResponse(
+          admitted.recheck === undefined ? reply : endingWhenRefused(reply, admitted),
+          platform,
+        )
       } catch (error) {
         return faultResponse(error, request, options.reportError)
       }

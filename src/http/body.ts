@@ -1,7 +1,6 @@
 /**
  * Reading the body of a POST, with limits.
  */
-import { afterTurns } from '../protocol/microtask-turns.ts'
 import type { Full } from '../request/shares.ts'
 
 export type Body = { readonly ok: true; readonly text: string } | Fault
@@ -22,6 +21,9 @@ export type Reserve = (bytes: number) => Full | undefined
 
 /** Smaller bodies are not counted: their connections take as much. */
 export const UNCOUNTED_BYTES = 65_536
+
+/** Bodies that arrive within this many microtask turns need no timer. */
+const UNTIMED_TURNS = 8
 
 const TOO_LARGE: Fault = { ok: false, fault: 'too-large' }
 const TOO_SLOW: Fault = { ok: false, fault: 'too-slow' }
@@ -46,9 +48,11 @@ export function readBody(
   request: Request,
   maxBodyBytes: number,
   timeoutMs: number,
-  reserve?: Reserve,
+  reserve: Reserve = unlimited,
 ): Promise<Body | NoRoom> {
-  return read(request, maxBodyBytes, timeoutMs, toText, reserve)
+  return isSmall(request, maxBodyBytes)
+    ? readWhole(request, maxBodyBytes, timeoutMs, toText)
+    : readPieces(request, maxBodyBytes, timeoutMs, reserve).then(piecesToText)
 }
 
 /** The same, as raw bytes. */
@@ -57,10 +61,23 @@ export function readBytes(
   maxBodyBytes: number,
   timeoutMs: number,
 ): Promise<Uint8Array | Fault> {
-  return read(request, maxBodyBytes, timeoutMs, (bytes) => bytes) as Promise<Uint8Array | Fault>
+  return isSmall(request, maxBodyBytes)
+    ? readWhole(request, maxBodyBytes, timeoutMs, (buffer) => new Uint8Array(buffer))
+    : (readPieces(request, maxBodyBytes, timeoutMs, unlimited) as Promise<Uint8Array | Fault>)
 }
 
-function toText(bytes: Uint8Array): Body {
+const unlimited: Reserve = () => undefined
+
+/**
+ * Whether the body is declared as a small one. Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in
+ * pieces is the main cost here.
+ */
+function isSmall(request: Request, maxBodyBytes: number): boolean {
+  const length = Number(request.headers.get('content-length'))
+  return length > 0 && length <= UNCOUNTED_BYTES && length <= maxBodyBytes
+}
+
+function toText(bytes: ArrayBuffer | Uint8Array): Body {
   try {
     return { ok: true, text: UTF8.decode(bytes) }
   } catch {
@@ -68,43 +85,30 @@ function toText(bytes: Uint8Array): Body {
   }
 }
 
-/** Not async: an async function would cost more than decoding the body. */
-function read<Value>(
+/** Not `instanceof`: some platforms run a server in a separate realm. */
+function piecesToText(bytes: Uint8Array | Fault | NoRoom): Body | NoRoom {
+  return 'fault' in bytes ? bytes : toText(bytes)
+}
+
+/** One promise, and few closures: each costs more than decoding the body. */
+function readWhole<Value>(
   request: Request,
   maxBodyBytes: number,
   timeoutMs: number,
-  convert: (bytes: Uint8Array) => Value,
-  reserve: Reserve = () => undefined,
-): Promise<Value | Fault | NoRoom> {
-  const declared = request.headers.get('content-length')
-  const length = declared === null ? Number.NaN : Number(declared)
-  if (length > maxBodyBytes) return Promise.resolve(TOO_LARGE)
-  // A constructed request can declare any length.
-  const finish = (bytes: Uint8Array): Value | Fault =>
-    bytes.byteLength > maxBodyBytes ? TOO_LARGE : convert(bytes)
-  // Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in pieces is the main cost here.
-  return length > 0 && length <= UNCOUNTED_BYTES
-    ? readWhole(request, timeoutMs, finish)
-    : // Not `instanceof`: some platforms run a server in a separate realm.
-      readPieces(request, maxBodyBytes, timeoutMs, reserve).then((bytes) =>
-        'fault' in bytes ? bytes : finish(bytes),
-      )
-}
-
-function readWhole<Value>(
-  request: Request,
-  timeoutMs: number,
-  finish: (bytes: Uint8Array) => Value,
+  convert: (buffer: ArrayBuffer) => Value,
 ): Promise<Value | Fault> {
   return new Promise((resolve) => {
-    const clock = startClock(timeoutMs, () => resolve(TOO_SLOW))
-    const settle = (outcome: Value | Fault): void => {
-      clock.stop()
-      resolve(outcome)
+    const stop = startClock(timeoutMs, () => resolve(TOO_SLOW))
+    const fail = (): void => {
+      stop()
+      resolve(UNREADABLE)
     }
-    const fail = (): void => settle(UNREADABLE)
     try {
-      request.arrayBuffer().then((buffer) => settle(finish(new Uint8Array(buffer))), fail)
+      request.arrayBuffer().then((buffer) => {
+        stop()
+        // A constructed request can declare any length.
+        resolve(buffer.byteLength > maxBodyBytes ? TOO_LARGE : convert(buffer))
+      }, fail)
     } catch {
       fail()
     }
@@ -117,15 +121,19 @@ async function readPieces(
   timeoutMs: number,
   reserve: Reserve,
 ): Promise<Uint8Array | Fault | NoRoom> {
+  if (Number(request.headers.get('content-length')) > maxBodyBytes) return TOO_LARGE
   if (request.body === null) return new Uint8Array()
   // The body is being read or was already read.
   if (request.body.locked || request.bodyUsed) return UNREADABLE
   const reader = request.body.getReader()
   let bytes: Uint8Array | undefined
   let length = 0
-  const clock = startClock(timeoutMs, () => {
+  let isLate = false
+  const expire = (): void => {
+    isLate = true
     reader.cancel().catch(() => undefined)
-  })
+  }
+  const stop = startClock(timeoutMs, expire)
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
       const start = length
@@ -145,11 +153,11 @@ async function readPieces(
       }
     }
   } catch {
-    return clock.hasRung() ? TOO_SLOW : UNREADABLE
+    return isLate ? TOO_SLOW : UNREADABLE
   } finally {
-    clock.stop()
+    stop()
   }
-  return clock.hasRung() ? TOO_SLOW : (bytes?.subarray(0, length) ?? new Uint8Array())
+  return isLate ? TOO_SLOW : (bytes?.subarray(0, length) ?? new Uint8Array())
 }
 
 /** Copies the bytes read so far into a buffer of at least twice the size. */
@@ -159,25 +167,19 @@ function grown(bytes: Uint8Array, length: number, needed: number): Uint8Array {
   return larger
 }
 
-/** Bodies that arrive within this many microtask turns need no timer. */
-const UNTIMED_TURNS = 8
-
-function startClock(timeoutMs: number, ring: () => void): { stop(): void; hasRung(): boolean } {
+/** Calls `ring` after that time; 0 is never. Returns a function that stops it. No timer is set for a body that is there already. */
+function startClock(timeoutMs: number, ring: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let isStopped = timeoutMs === 0
-  let hasRung = false
-  const start = (): void => {
-    timer = setTimeout(() => {
-      hasRung = true
-      ring()
-    }, timeoutMs)
+  let left = timeoutMs === 0 ? -1 : UNTIMED_TURNS
+  const now = Promise.resolve()
+  const turn = (): void => {
+    if (left > 0) now.then(turn)
+    else if (left === 0) timer = setTimeout(ring, timeoutMs)
+    left--
   }
-  afterTurns(UNTIMED_TURNS, start, () => isStopped)
-  return {
-    stop: () => {
-      isStopped = true
-      clearTimeout(timer)
-    },
-    hasRung: () => hasRung,
+  turn()
+  return () => {
+    left = -1
+    clearTimeout(timer)
   }
 }

@@ -6,8 +6,6 @@ import { isListed } from './hosts.ts'
 import { publicHost } from './public-url.ts'
 
 export interface GuardOptions {
-  /** Accepted hosts, `example.com` or `example.com:8443`. Undefined: any, but see `refusedHeader`. */
-  readonly allowedHosts: readonly string[] | undefined
   /** Accepted origins, `https://app.example.com`. Undefined: any on a public host; on a private one, its own and local ones. */
   readonly allowedOrigins: readonly string[] | undefined
   /** Whether `X-Forwarded-Host` names the host that the client addressed. */
@@ -26,22 +24,24 @@ const WEB_ORIGIN = /^https?:\/\/(.+)/
  * and its own are accepted. Over a loopback connection only local hosts and that of `publicUrl` are accepted, which stops DNS rebinding.
  * Trusts `Host`; reads `X-Forwarded-Host` only if `trustProxy` is set, and over a loopback connection only if `Host` is also one of those or in
  * `allowedHosts`.
+ *
+ * @param allowedHosts `example.com` or `example.com:8443`. Undefined: any, but see above.
  */
 export function refusedHeader(
   request: Request,
   loopback: boolean,
-  options: GuardOptions,
+  allowedHosts: readonly string[] | undefined,
+  { allowedOrigins, trustProxy, publicUrl }: GuardOptions,
 ): 'Host' | 'Origin' | undefined {
-  const { allowedHosts, allowedOrigins, trustProxy, publicUrl } = options
   const origin = request.headers.get('origin')
   const host = publicHost(request, trustProxy)
-  const isKnown = (name: string): boolean => isLoopbackAddress(name) || isHostOf(publicUrl, name)
-  const isServed = allowedHosts === undefined ? !loopback || isKnown(host) : isListed(host, allowedHosts)
+  const isServed =
+    allowedHosts === undefined ? !loopback || isKnown(host, publicUrl) : isListed(host, allowedHosts)
   if (!isServed) return 'Host'
   if (loopback && trustProxy) {
     const sent = publicHost(request, false)
     // A page may set X-Forwarded-Host, but not Host.
-    if (!isKnown(sent) && !isListed(sent, allowedHosts ?? [])) return 'Host'
+    if (!isKnown(sent, publicUrl) && !isListed(sent, allowedHosts ?? [])) return 'Host'
   }
   if (origin === null) return undefined
   const isAccepted =
@@ -51,8 +51,9 @@ export function refusedHeader(
   return isAccepted ? undefined : 'Origin'
 }
 
-function isHostOf(url: string | undefined, host: string): boolean {
-  return url !== undefined && isListed(host, [new URL(url).host])
+/** Local, or the host of `publicUrl`. */
+function isKnown(host: string, publicUrl: string | undefined): boolean {
+  return isLoopbackAddress(host) || (publicUrl !== undefined && isListed(host, [new URL(publicUrl).host]))
 }
 
 /** Local, or the same host on any port: another port may be another server of the same owner. */

@@ -253,7 +253,7 @@ export function toAppOptions(
     maxHeaderBytes: http.maxHeaderBytes,
     bodyTimeoutMs: http.bodyTimeoutMs ?? 30_000,
     maxConcurrentCalls: http.maxConcurrentCalls ?? Number.POSITIVE_INFINITY,
-    rateLimiterFor: forEnv(http.rateLimiter),
+    rateLimiterFor: http.rateLimiter && forEnv(http.rateLimiter),
     publicUrl: http.publicUrl,
     trustProxy: http.trustProxy ?? false,
     page: http.page ?? true,

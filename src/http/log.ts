@@ -39,15 +39,15 @@ export type LogSetting = 'all' | 'problems' | false
 /** Where entries go, and which requests get one. Unused entries are not created. */
 export interface LogSink {
   readonly write: Log
-  wants(outcome: Outcome, env: unknown): boolean
+  wants(status: number, durationMs: number, record: Outcome, env: unknown): boolean
 }
 
-type Outcome = Pick<LogEntry, 'status' | 'durationMs' | 'code' | 'method'>
+type Outcome = Pick<LogEntry, 'code' | 'method'>
 
 /** Milliseconds from which on a call counts as slow. */
 const SLOW_MS = 1000
 
-function isProblem({ status, code, durationMs, method }: Outcome): boolean {
+function isProblem(status: number, durationMs: number, { code, method }: Outcome): boolean {
   // A stream that a client opens to listen is long, not slow.
   const isSlow = durationMs >= SLOW_MS && method !== undefined && method !== 'subscriptions/listen'
   return status >= 400 || code !== undefined || isSlow
@@ -65,7 +65,11 @@ export function toLogSink(log: Log | LogSetting | undefined): LogSink | undefine
   const write: Log = (entry) => console.log(toJsonLine(entry))
   if (log === 'all') return { write, wants: () => true }
   if (log === 'problems') return { write, wants: isProblem }
-  if (log === undefined) return { write, wants: (outcome, env) => wantsAll(env) || isProblem(outcome) }
+  if (log === undefined)
+    return {
+      write,
+      wants: (status, durationMs, record, env) => wantsAll(env) || isProblem(status, durationMs, record),
+    }
   throw new TypeError('"log" must be a function, "all", "problems" or false.')
 }
 

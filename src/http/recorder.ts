@@ -72,7 +72,7 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
   const write = (seen: Seen, record: RequestRecord, facts: RequestFacts, status: number, to: Sinks): void => {
     const { request, platform, requestId, startedAt, auth } = seen
     const durationMs = Date.now() - startedAt
-    const isLogged = to.log?.wants({ status, durationMs, ...record }, platform.env) === true
+    const isLogged = to.log?.wants(status, durationMs, record, platform.env) === true
     if (!isLogged && to.audit === undefined) return
     const clientRequestId = sentRequestId(request)
     const entry: LogEntry = {
@@ -99,6 +99,7 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
 
   return {
     message(message, status, extent) {
+      if (log === undefined && audit === undefined) return
       const to = {
         // On stdio, log lines would mix with the messages to the client.
         log: extent === 'part' || !message.isHttp ? undefined : log,

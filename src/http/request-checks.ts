@@ -103,7 +103,8 @@ function refuseBody(
 /** Only JSON in UTF-8 without a content encoding is read (RFC 9110 §15.5.16). */
 function refuseContent({ request, headers }: Received): BufferedReply | undefined {
   if (request.method !== 'POST') return undefined
-  if (!isJson(request.headers.get('content-type')))
+  const contentType = request.headers.get('content-type')
+  if (contentType !== 'application/json' && !isJson(contentType))
     return refusal(415, 'Unsupported media type: send application/json in UTF-8.', headers)
   const encoding = request.headers.get('content-encoding')
   if (encoding === null || encoding.trim().toLowerCase() === 'identity') return undefined

@@ -11,8 +11,8 @@ import { createShares, fullAnswer, type Sender, type Sharing } from '../request/
 import type { RateLimiter } from './rate-limit.ts'
 
 export interface TrafficOptions extends Sharing {
-  /** Returns undefined if callers are not counted. */
-  readonly rateLimiterFor: (env: unknown) => RateLimiter | undefined
+  /** Undefined, and returns undefined, if callers are not counted. */
+  readonly rateLimiterFor: ((env: unknown) => RateLimiter | undefined) | undefined
   /** The server, if its name is known here. */
   readonly owner?: StoreOwner | undefined
   /** Maximum concurrent calls in this process or isolate, streams included. */
@@ -82,7 +82,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   /** Seconds until the next call is allowed; undefined if it is allowed now. */
   const verdictOn = async (caller: string, env: unknown): Promise<number | undefined> => {
     try {
-      const limiter = rateLimiterFor(env)
+      const limiter = rateLimiterFor?.(env)
       if (limiter === undefined) return undefined
       if (typeof limiter.limit !== 'function') return unclear('The rate limiter has no limit().')
       owner?.see(env)
@@ -99,7 +99,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   }
 
   return {
-    counts: (env) => rateLimiterFor(env) !== undefined,
+    counts: (env) => rateLimiterFor !== undefined && rateLimiterFor(env) !== undefined,
     async count(sender) {
       // Callers who cannot be told apart count as one.
       const seconds = await verdictOn(callerOf(sender) ?? 'anonymous', sender.platform.env)

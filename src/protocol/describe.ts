@@ -27,8 +27,9 @@ export function fillRecord(message: Message, { era, record, facts, versionHeader
   const { method, params } = message
   record.method = clip(method)
   facts.arguments = params.arguments
-  const target = targetOf(method, params)
-  if (target !== undefined) record.target = clip(target)
+  const member = TARGET.get(method)
+  const target = member === undefined ? referenceOf(method, params) : params[member]
+  if (typeof target === 'string') record.target = clip(target)
   record.era = era
   const version = hasEnvelope(params)
     ? (params._meta as Params)[META.protocolVersion]
@@ -38,7 +39,7 @@ export function fillRecord(message: Message, { era, record, facts, versionHeader
 
 /** Shortens a value for the log. */
 export function clip(text: string): string {
-  return cut(text, MAX_CHARACTERS)
+  return text.length <= MAX_CHARACTERS ? text : cut(text, MAX_CHARACTERS)
 }
 
 /** A client's name and version, for the log. */
@@ -46,13 +47,8 @@ export function clientLabel({ name, version }: { readonly name: string; readonly
   return clip(`${name}/${version}`)
 }
 
-function targetOf(method: string, params: Params): string | undefined {
-  const member = TARGET.get(method)
-  const target =
-    member !== undefined
-      ? params[member]
-      : method === 'completion/complete' && isObject(params.ref)
-        ? params.ref[params.ref.type === 'ref/resource' ? 'uri' : 'name']
-        : undefined
-  return typeof target === 'string' ? target : undefined
+/** What a completion is for. */
+function referenceOf(method: string, { ref }: Params): unknown {
+  if (method !== 'completion/complete' || !isObject(ref)) return undefined
+  return ref[ref.type === 'ref/resource' ? 'uri' : 'name']
 }

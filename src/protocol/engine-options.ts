@@ -136,8 +136,8 @@ export interface Incoming extends Admitted {
   readonly versionHeader: string | null
   /** The envelope of a modern request, once it is checked. */
   envelope: Envelope | undefined
-  /** The definition for this message, if it has its own. Default: the server's. */
-  definition?: Definition
+  /** The definition for this message. Undefined: the server's. */
+  definition: Definition | undefined
   /** Called when a response that became a stream has ended, with its status: 499 if the client disconnected. */
   readonly onStreamEnd: (status: number) => void
 }

@@ -8,7 +8,7 @@ import { type BatchAnswers, createBatchAnswers, inTurn } from './batch-answers.t
 import { fillRecord } from './describe.ts'
 import type { Admitted, Extent, Incoming, Leave, Refusal, ServeOptions } from './engine-options.ts'
 import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
-import { checkInitialize, eraOf } from './era.ts'
+import { eraOf, initializeMismatch } from './era.ts'
 import { toFailure } from './failure.ts'
 import { checkStandardHeaders, mismatch } from './headers.ts'
 import {
@@ -127,11 +127,10 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return reply
   }
 
-  const serveSingle = async (message: Message, sender: Admitted): Promise<Reply> => {
-    const { answers } = sender
+  /** A message of a batch that a transport has taken apart. */
+  const servePartOf = async (answers: BatchAnswers, message: Message, sender: Admitted): Promise<Reply> => {
     const reply = await serve(message, sender, 'single', answers)
-    if (answers === undefined || message.kind !== 'request' || !isBuffered(reply) || reply.text === null)
-      return reply
+    if (message.kind !== 'request' || !isBuffered(reply) || reply.text === null) return reply
     return jsonReply(answers.keep(message.id, reply.text), reply.status, reply.headers)
   }
 
@@ -184,9 +183,13 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     serve(body, sender) {
       try {
         const value = 'text' in body ? parseJson(body.text, limits) : checkLimits(body.value, limits)
-        return Array.isArray(value)
-          ? serveBatch(value, sender).catch((error: unknown) => refuseBody(error, body, sender))
-          : serveSingle(readMessage(value), sender)
+        if (Array.isArray(value))
+          return serveBatch(value, sender).catch((error: unknown) => refuseBody(error, body, sender))
+        const message = readMessage(value)
+        const { answers } = sender
+        return answers === undefined
+          ? serve(message, sender, 'single')
+          : servePartOf(answers, message, sender)
       } catch (error) {
         return Promise.resolve(refuseBody(error, body, sender))
       }
@@ -214,7 +217,7 @@ function checkMessage(
     checkNotificationVersion(message, incoming, modernVersions)
     return
   }
-  checkInitialize(method, params)
+  if (method === 'initialize' && !hasEnvelope(params)) throw initializeMismatch()
   const envelope = readEnvelope(params)
   incoming.envelope = envelope
   const { protocolVersion } = envelope
@@ -222,7 +225,7 @@ function checkMessage(
     throw mismatch(
       `the MCP-Protocol-Version header is "${versionHeader}", but the body has "${protocolVersion}"`,
     )
-  checkVersion(protocolVersion, modernVersions)
+  if (modernVersions?.includes(protocolVersion) === false) checkVersion(protocolVersion, modernVersions)
   if (!isHttp) return
   if (versionHeader === null) throw mismatch('the MCP-Protocol-Version header is missing')
   checkStandardHeaders(request.headers, method, params, 'needed')
@@ -263,6 +266,7 @@ function toIncoming(sender: Admitted, onStreamEnd: (status: number) => void, mes
     facts: {},
     versionHeader,
     envelope: undefined,
+    definition: undefined,
     onStreamEnd,
   }
 }

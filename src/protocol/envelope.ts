@@ -36,21 +36,27 @@ export function hasEnvelope(params: Params): boolean {
 /** The version in a message's envelope. Undefined without an envelope. @throws ProtocolError `-32602`, HTTP 400. */
 export function readVersion({ _meta }: Params): string {
   const version = isObject(_meta) ? _meta[META.protocolVersion] : undefined
-  if (typeof version !== 'string') throw malformed(`"_meta" needs a string "${META.protocolVersion}"`)
+  if (typeof version !== 'string') throw noVersion()
   return version
+}
+
+function noVersion(): ProtocolError {
+  return malformed(`"_meta" needs a string "${META.protocolVersion}"`)
 }
 
 /** @throws ProtocolError `-32602`, HTTP 400, naming the missing or wrong field. */
 export function readEnvelope(params: Params): Envelope {
   const meta = params._meta
   if (!isObject(meta)) throw malformed('"_meta" is missing')
-  const protocolVersion = readVersion(params)
+  const protocolVersion = meta[META.protocolVersion]
+  if (typeof protocolVersion !== 'string') throw noVersion()
   const clientInfo = meta[META.clientInfo]
   const clientCapabilities = meta[META.clientCapabilities]
   const logLevel = meta[META.logLevel]
   if (!isObject(clientCapabilities)) throw malformed(`"_meta" needs an object "${META.clientCapabilities}"`)
-  if (!Object.values(clientCapabilities).every(isObject))
-    throw malformed(`every member of "${META.clientCapabilities}" must be an object`)
+  for (const name in clientCapabilities)
+    if (!isObject(clientCapabilities[name]))
+      throw malformed(`every member of "${META.clientCapabilities}" must be an object`)
   if (clientInfo !== undefined && !isImplementation(clientInfo)) {
     throw malformed(`"${META.clientInfo}" needs a string "name" and a string "version"`)
   }
@@ -61,7 +67,8 @@ export function readEnvelope(params: Params): Envelope {
 
 /** `progressToken`, in both eras. @throws ProtocolError `-32602` unless it is a string or an integer. */
 export function readProgressToken(params: Params): string | number | undefined {
-  const { progressToken: token } = optionalObjectParam(params, '_meta')
+  const { _meta: meta } = params
+  const token = isObject(meta) ? meta.progressToken : optionalObjectParam(params, '_meta').progressToken
   if (token === undefined || typeof token === 'string' || Number.isSafeInteger(token))
     return token as string | number | undefined
   throw new ProtocolError(

@@ -2,7 +2,7 @@
  * Decides whether a message is of the modern or of the legacy era.
  */
 import type { Era } from '../definition/context.ts'
-import type { Params } from '../request/params.ts'
+import type { ProtocolError } from '../definition/protocol-error.ts'
 import { hasEnvelope } from './envelope.ts'
 import { mismatch } from './headers.ts'
 import type { Message } from './json-rpc.ts'
@@ -19,8 +19,7 @@ export function eraOf(message: Message, versionHeader: string | null): Era {
   return versionHeader !== null && isModernVersion(versionHeader) ? 'modern' : 'legacy'
 }
 
-/** @throws ProtocolError for `initialize`, which is legacy, with a modern version in the header. */
-export function checkInitialize(method: string, params: Params): void {
-  if (method !== 'initialize' || hasEnvelope(params)) return
-  throw mismatch('initialize is a legacy request, but the MCP-Protocol-Version header has a modern version')
+/** The error for `initialize`, which is legacy, with a modern version in the header. */
+export function initializeMismatch(): ProtocolError {
+  return mismatch('initialize is a legacy request, but the MCP-Protocol-Version header has a modern version')
 }

@@ -3,7 +3,7 @@
  */
 
 import type { Meta } from '../definition/content.ts'
-import { isObject } from '../definition/is-object.ts'
+import { isObject, type JsonObject } from '../definition/is-object.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Params } from '../request/params.ts'
@@ -62,25 +62,38 @@ export function parseJson(text: string, limits: JsonLimits): unknown {
 
 /** Checks a parsed value like `parseJson`, and returns it. @throws ProtocolError `-32600`, HTTP status 400. */
 export function checkLimits(value: unknown, limits: JsonLimits): unknown {
-  const fault = inspect(value, limits.maxDepth, { ...limits, members: 0 })
+  const seen = { maxMembers: limits.maxMembers, maxStringCharacters: limits.maxStringCharacters, members: 0 }
+  const fault = inspect(value, limits.maxDepth, seen)
   if (fault !== undefined) throw invalidRequest(fault)
   return value
 }
 
+/** The limits of an inspection, and what it has seen so far. */
+interface Seen extends Pick<JsonLimits, 'maxMembers' | 'maxStringCharacters'> {
+  members: number
+}
+
 /** Returns the error, or undefined. Recursion is bounded by `levels`. */
-function inspect(value: unknown, levels: number, seen: JsonLimits & { members: number }): string | undefined {
+function inspect(value: unknown, levels: number, seen: Seen): string | undefined {
   if (value === null || typeof value !== 'object') return undefined
   if (levels === 0) return 'the JSON is nested too deeply'
+  const { maxStringCharacters } = seen
   for (const key in value) {
     if (++seen.members > seen.maxMembers) return `the JSON has more than ${seen.maxMembers} members`
     if (key === '__proto__') return 'the key "__proto__" is not allowed'
     const child = (value as Record<string, unknown>)[key]
-    if (typeof child === 'string' && child.length > seen.maxStringCharacters)
-      return `a string has more than ${seen.maxStringCharacters} characters`
-    // JSON.stringify would turn it into null, which differs from what the client sent.
-    if (child === Number.POSITIVE_INFINITY || child === Number.NEGATIVE_INFINITY)
-      return 'a number is too large'
-    if (child === null || typeof child !== 'object') continue
+    if (typeof child === 'string') {
+      if (child.length > maxStringCharacters)
+        return `a string has more than ${maxStringCharacters} characters`
+      continue
+    }
+    if (typeof child !== 'object') {
+      // JSON.stringify would turn it into null, which differs from what the client sent.
+      if (child === Number.POSITIVE_INFINITY || child === Number.NEGATIVE_INFINITY)
+        return 'a number is too large'
+      continue
+    }
+    if (child === null) continue
     if (key === 'constructor' && Object.hasOwn(child, 'prototype'))
       return 'the key "constructor.prototype" is not allowed'
     const fault = inspect(child, levels - 1, seen)
@@ -92,6 +105,16 @@ function inspect(value: unknown, levels: number, seen: JsonLimits & { members: n
 /** Reads one message from parsed JSON. Never throws: `reason` says why a value is not a message. */
 export function readMessage(value: unknown): Message {
   if (!isObject(value)) return { kind: 'invalid', id: undefined, reason: 'a message must be a JSON object' }
+  const { jsonrpc, id, method, params } = value
+  // Nearly every message.
+  if (jsonrpc === '2.0' && typeof method === 'string' && isId(id)) {
+    if (params === undefined) return { kind: 'request', id, method, params: NO_PARAMS, value }
+    if (isObject(params)) return { kind: 'request', id, method, params, value }
+  }
+  return readOtherMessage(value)
+}
+
+function readOtherMessage(value: JsonObject): Message {
   const { jsonrpc, id, method, params } = value
   const readableId = isId(id) ? id : undefined
   // Without a method the id may belong to a response, so it is not returned as a request's id.
@@ -108,8 +131,7 @@ export function readMessage(value: unknown): Message {
   if (typeof method !== 'string') return invalid('"method" must be a string')
   if (params !== undefined && !isObject(params)) return invalid('"params" must be an object')
   if (id === undefined) return { kind: 'notification', method, params: params ?? NO_PARAMS, value }
-  if (readableId === undefined) return invalid('"id" must be a string or an integer')
-  return { kind: 'request', id: readableId, method, params: params ?? NO_PARAMS, value }
+  return invalid('"id" must be a string or an integer')
 }
 
 function isId(value: unknown): value is RpcId {

@@ -9,10 +9,11 @@ export type Reply = BufferedReply | Response
 
 /** A buffered reply. Recognized by its members, not by its class: a transport and a server may each have a copy of this class. */
 export class BufferedReply {
-  readonly status: number
-  readonly headers: { readonly [name: string]: string }
+  // `declare`: without it, each object costs the call of a function that sets the fields to undefined.
+  declare readonly status: number
+  declare readonly headers: { readonly [name: string]: string }
   /** Null: no body. */
-  readonly text: string | null
+  declare readonly text: string | null
 
   constructor(text: string | null, status: number, headers: { readonly [name: string]: string }) {
     this.text = text

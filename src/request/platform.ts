@@ -43,7 +43,7 @@ export interface RequestPlatform {
   /** The platform routes only this server's hosts to it, so the host in the URL can be trusted. Default false. */
   readonly vouchesForHost?: boolean
   /** The caller's address, as the platform reports it. */
-  readonly clientAddress?: string
+  readonly clientAddress?: string | undefined
   /** Creates the `Request` that user code receives, if the served one is a cheaper substitute. Default: the served one. */
   readonly toRequest?: (served: Request) => Request
   /**

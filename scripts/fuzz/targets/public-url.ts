@@ -35,13 +35,13 @@ function derive(url: string, headers: Headers, prefix: string, trustProxy: boole
   const request = new Request(url, { headers })
   const options = { trustProxy, publicUrl, allowedHosts: undefined }
   const platform = { prefix, clientAddress: '192.0.2.1' }
-  const guard = { allowedHosts: undefined, allowedOrigins: undefined, trustProxy, publicUrl: undefined }
+  const guard = { allowedOrigins: undefined, trustProxy, publicUrl: undefined }
   return {
     endpoint: publicEndpoint(request, platform, options),
     ...resourceLocation(request, platform, options),
     described: describedResource(request, platform, options),
     address: callerAddress(headers, platform, trustProxy),
-    isAllowed: [true, false].map((loopback) => refusedHeader(request, loopback, guard) === undefined),
+    isAllowed: [true, false].map((loopback) => refusedHeader(request, loopback, undefined, guard) === undefined),
   }
 }
 
