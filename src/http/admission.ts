@@ -203,7 +203,7 @@ export function createAdmitCaller(
 
   return (received) => {
     const { caller, env } = received.platform
-    if (auth !== undefined || typeof caller === 'function' || traffic.counts(env))
+    if (auth !== undefined || typeof caller === 'function' || (!traffic.isUnlimited && traffic.counts(env)))
       return admitCounted(received)
     if (caller === undefined) return { ...received, auth: undefined, access: unknownAccess }
     const admission = admitHostCaller(caller)

@@ -21,7 +21,7 @@ import { createRecorder, type Recorder } from './recorder.ts'
 import { invalidTarget } from './refusal.ts'
 import { createRequestChecks, type RequestCheckOptions, type RequestChecks } from './request-checks.ts'
 import type { RouteOptions, ServerDescription } from './routes.ts'
-import { createTraffic, type Traffic, type TrafficOptions } from './traffic.ts'
+import { createTraffic, LEAVE, type Traffic, type TrafficOptions } from './traffic.ts'
 
 export interface AppOptions extends RequestCheckOptions, RouteOptions, TrafficOptions {
   readonly log: LogSink | undefined
@@ -126,6 +126,7 @@ function createCheckpoint(traffic: Traffic, recorder: Recorder): Checkpoint {
     }
     return traffic.count({ auth, platform, request })
   }
+  if (traffic.isUnlimited) return { count: () => undefined, enter: () => LEAVE, finish: recorder.message }
   return {
     count,
     enter(message) {

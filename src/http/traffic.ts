@@ -21,6 +21,8 @@ export interface TrafficOptions extends Sharing {
 }
 
 export interface Traffic {
+  /** Whether no call is counted and none is limited, on any deployment. */
+  readonly isUnlimited: boolean
   /** Whether callers are counted on this deployment. */
   counts(env: unknown): boolean
   /** Counts one call. If the limiter fails, the call is allowed, so that an outage of the limiter does not affect the server. */
@@ -99,6 +101,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   }
 
   return {
+    isUnlimited: rateLimiterFor === undefined && running === undefined,
     counts: (env) => rateLimiterFor !== undefined && rateLimiterFor(env) !== undefined,
     async count(sender) {
       // Callers who cannot be told apart count as one.
@@ -157,7 +160,7 @@ function secondsOf(given: unknown): number {
 }
 
 /** Without a limit there is nothing to free. */
-const LEAVE: Leave = () => {}
+export const LEAVE: Leave = () => {}
 
 function tooMany(retryAfterSeconds: number): Refusal {
   const headers = { 'retry-after': String(retryAfterSeconds) }

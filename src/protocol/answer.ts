@@ -12,6 +12,7 @@ import type { Asking } from '../interaction/load-asking.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
 import { inputRequired, type MethodResult, toMethodResult } from '../request/method-result.ts'
+import type { Params } from '../request/params.ts'
 import { givenRequest } from '../request/platform.ts'
 import { RequestScope } from '../request/request-server.ts'
 import type { ContextWire } from '../request/wire.ts'
@@ -29,10 +30,14 @@ import { withinLimit } from './response-limit.ts'
 import { acceptedTypes, Exchange } from './sse-response.ts'
 
 /** The work of the call, run after `setup`. */
-type Run = (scope: RequestScope) => MethodResult | Promise<MethodResult>
+type Run = (
+  scope: RequestScope,
+  params: Params,
+  options: EngineOptions,
+) => MethodResult | Promise<MethodResult>
 
 /** Wraps the result in the envelope of its era. */
-type Compose = (result: MethodResult, scope: RequestScope) => string
+export type Compose = (result: MethodResult, scope: RequestScope, call: Call) => string
 
 const NO_ENV: Env = Object.freeze({})
 
@@ -111,7 +116,13 @@ class RunningCall implements ContextWire, CallControl {
   }
 
   answer(run: Run): Reply | Promise<Reply> {
-    const outcome = this.#run(run)
+    const isReady = this.#options.setup === undefined && this.rounds === undefined
+    let outcome: MethodResult | Promise<MethodResult>
+    try {
+      outcome = isReady ? this.#begin(run) : this.#prepare(run)
+    } catch (error) {
+      outcome = Promise.reject(error)
+    }
     this.#outcome = outcome
     if (!(outcome instanceof Promise) && !this.#mustStream && this.#exchange === undefined) {
       this.#end()
@@ -134,15 +145,6 @@ class RunningCall implements ContextWire, CallControl {
     return reply
   }
 
-  #run(run: Run): MethodResult | Promise<MethodResult> {
-    try {
-      if (this.#options.setup === undefined && this.rounds === undefined) return this.#begin(run)
-      return this.#prepare(run)
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
   async #prepare(run: Run): Promise<MethodResult> {
     if (this.rounds !== undefined) await openRounds(this.rounds, this.#call, this.#incoming, this.#options)
     const { setup } = this.#options
@@ -156,7 +158,7 @@ class RunningCall implements ContextWire, CallControl {
     const { isHttp, request } = this.#incoming
     if (isHttp && method === 'tools/call')
       checkToolHeaders(this.#scope, params, request.headers, era === 'modern' ? 'needed' : 'optional')
-    return run(this.#scope)
+    return run(this.#scope, params, this.#options)
   }
 
   /** Ends the call when the client disconnects or the deadline is near. */
@@ -182,7 +184,7 @@ class RunningCall implements ContextWire, CallControl {
       onExpire: () => {
         const error = deadlineError(limit)
         this.#context.abort(() => error)
-        this.#finish(toFailure(error, this.rpcId, this.#incoming, this.#options.reportError))
+        this.#finishFailed(error)
       },
     })
   }
@@ -204,7 +206,12 @@ class RunningCall implements ContextWire, CallControl {
     if (platform.abandonedMs !== undefined) waitUntil(work.catch(() => {}))
   }
 
-  #finish({ message, status, headers }: Pick<Failure, 'message' | 'status' | 'headers'>): void {
+  #finishFailed(error: unknown): void {
+    const failure = toFailure(error, this.rpcId, this.#incoming, this.#options.reportError)
+    this.#finish(failure.message, failure.status, failure.headers)
+  }
+
+  #finish(message: string, status: number, headers?: Failure['headers']): void {
     if (this.#isOver) return
     this.#end()
     if (this.#exchange === undefined && !this.#mustStream) {
@@ -221,13 +228,13 @@ class RunningCall implements ContextWire, CallControl {
 
   #composed(result: MethodResult): string {
     if (result.isError) this.#incoming.facts.isToolError = true
-    return this.#compose(result, this.#scope)
+    return this.#compose(result, this.#scope, this.#call)
   }
 
   #complete(result: MethodResult): void {
     if (this.#isOver) return
     try {
-      this.#finish({ message: this.#composed(result), status: 200, headers: undefined })
+      this.#finish(this.#composed(result), 200)
     } catch (error) {
       this.#fail(error)
     }
@@ -236,7 +243,7 @@ class RunningCall implements ContextWire, CallControl {
   #fail(error: unknown): void {
     // A tool that stopped because it was aborted is not an error, and needs no answer.
     if (this.#context.isStoppedBy(error)) this.#end()
-    else this.#finish(toFailure(error, this.rpcId, this.#incoming, this.#options.reportError))
+    else this.#finishFailed(error)
   }
 
   #openExchange(): Exchange {

@@ -25,10 +25,7 @@ export function createAnswerer(options: EngineOptions): Answerer {
       const serve = incoming.era === 'modern' ? serveModern : serveLegacy
       if (incoming.era === 'legacy') checkLegacyVersion(incoming)
       const { gateway, definition } = options
-      if (gateway === undefined) {
-        incoming.definition = definition
-        return serve(message, incoming)
-      }
+      if (gateway === undefined) return serve(message, incoming)
       return gateway.definitionFor(definition, toGatewayMessage(message, incoming), options).then((found) => {
         incoming.definition = found
         return serve(message, incoming)

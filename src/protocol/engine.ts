@@ -75,9 +75,13 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
 
   /** Throws or rejects with an error that `refuse` answers. */
   const answer = (message: Message, incoming: Incoming): Reply | Promise<Reply> => {
+    if (message.kind === 'request') {
+      checkRequest(message, incoming, answerer.modernVersions)
+      return answerer.answer(message, incoming)
+    }
     if (message.kind === 'invalid') throw invalidRequest(message.reason)
-    checkMessage(message, incoming, answerer)
-    return message.kind === 'request' ? answerer.answer(message, incoming) : accept(message, incoming)
+    checkUnanswered(message, incoming, answerer.modernVersions)
+    return accept(message, incoming)
   }
 
   /** Undefined without telemetry, since each async function costs time. */
@@ -198,10 +202,10 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
 }
 
 /** @throws ProtocolError if the headers contradict the body, or the version is not supported. */
-function checkMessage(
-  message: RequestMessage | UnansweredMessage,
+function checkUnanswered(
+  message: UnansweredMessage,
   incoming: Incoming,
-  { modernVersions }: Answerer,
+  modernVersions: Answerer['modernVersions'],
 ): void {
   const { era, isHttp, versionHeader, request } = incoming
   if (message.kind === 'response') {
@@ -209,12 +213,19 @@ function checkMessage(
       throw invalidRequest('clients do not send responses in this version')
     return
   }
-  const { method, params } = message
-  if (isHttp && (era === 'legacy' || message.kind === 'notification'))
-    checkStandardHeaders(request.headers, method, params, 'optional')
-  if (era === 'legacy') return
-  if (message.kind === 'notification') {
-    checkNotificationVersion(message, incoming, modernVersions)
+  if (isHttp) checkStandardHeaders(request.headers, message.method, message.params, 'optional')
+  if (era === 'modern') checkNotificationVersion(message, incoming, modernVersions)
+}
+
+/** @throws ProtocolError like `checkUnanswered`. */
+function checkRequest(
+  { method, params }: RequestMessage,
+  incoming: Incoming,
+  modernVersions: Answerer['modernVersions'],
+): void {
+  const { era, isHttp, versionHeader, request } = incoming
+  if (era === 'legacy') {
+    if (isHttp) checkStandardHeaders(request.headers, method, params, 'optional')
     return
   }
   if (method === 'initialize' && !hasEnvelope(params)) throw initializeMismatch()

@@ -82,7 +82,7 @@ export function createLegacy(options: EngineOptions, open: OpenStream): ServeLeg
       }
     }
     const entry = findMethod(method, 'legacy', definition)
-    return entry && ((scope: Parameters<typeof entry.run>[0]) => entry.run(scope, params, options))
+    return entry?.run
   }
 }
 

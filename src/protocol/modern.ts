@@ -6,7 +6,7 @@ import { findMethod } from '../request/dispatch.ts'
 import type { CacheHints, MethodResult } from '../request/method-result.ts'
 import type { Params } from '../request/params.ts'
 import type { RequestScope } from '../request/request-server.ts'
-import { answer } from './answer.ts'
+import { answer, type Compose } from './answer.ts'
 import { modernRounds } from './asking.ts'
 import type { Call } from './call.ts'
 import { definitionOf } from './conditions.ts'
@@ -35,15 +35,35 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
 
   const composeMembers = (
     { members, meta, type }: MethodResult,
-    cache: CacheHints | undefined,
+    cache: CacheHints,
     ownMeta = plainMeta,
   ): JsonMembers => {
-    const hints = cache === undefined ? '' : `,"ttlMs":${cache.ttlMs},"cacheScope":"${cache.scope}"`
+    const hints = `,"ttlMs":${cache.ttlMs},"cacheScope":"${cache.scope}"`
     const metaJson = meta === undefined ? ownMeta : JSON.stringify({ ...serverMeta, ...meta })
     return asMembers(
       `${members}${members === '' ? '' : ','}"resultType":"${type ?? 'complete'}"${hints},"_meta":${metaJson}`,
     )
   }
+
+  /** Of most methods, so in one step. */
+  const composePlain: Compose = ({ members, meta, type = 'complete' }, _scope, { id }) => {
+    const metaJson = meta === undefined ? plainMeta : JSON.stringify({ ...serverMeta, ...meta })
+    const before = members === '' ? '' : `${members},`
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${before}"resultType":"${type}","_meta":${metaJson}}}`
+  }
+
+  const composePrivate: Compose = (result, scope, call) =>
+    result.type === 'input_required'
+      ? composePlain(result, scope, call)
+      : resultMessage(call.id, composeMembers(result, { ttlMs: 0, scope: 'private' }))
+
+  const composeList: Compose = (result, scope, { id, method }) =>
+    resultMessage(id, composeMembers(result, listHints(scope, options, asksCallbacks(method, options))))
+
+  const composeDiscovery: Compose = (result, scope, { id }) =>
+    resultMessage(id, composeMembers(result, listHints(scope, options, false), discoveryMeta))
+
+  const COMPOSE = { plain: composePlain, private: composePrivate, list: composeList }
 
   const discover = ({ definition, context: { conditions }, hidesNames }: RequestScope): MethodResult => ({
     members: asMembers(
@@ -69,9 +89,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
 
     if (method === 'subscriptions/listen') return serveListen(call, incoming)
     if (method === 'server/discover') {
-      return answer(call, incoming, options, discover, (result, scope) =>
-        resultMessage(id, composeMembers(result, listHints(scope, options, false), discoveryMeta)),
-      )
+      return answer(call, incoming, options, discover, composeDiscovery)
     }
     const entry =
       findMethod(method, 'modern', definitionOf(incoming, options)) ??
@@ -81,23 +99,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`, undefined, {
         status: 404,
       })
-    return answer(
-      call,
-      incoming,
-      options,
-      (scope) => {
-        return entry.run(scope, params, options)
-      },
-      (result, scope) => {
-        const hints =
-          entry.caching === undefined || result.type === 'input_required'
-            ? undefined
-            : entry.caching === 'list'
-              ? listHints(scope, options, asksCallbacks(method, options))
-              : { ttlMs: 0, scope: 'private' as const }
-        return resultMessage(id, composeMembers(result, hints))
-      },
-    )
+    return answer(call, incoming, options, entry.run, COMPOSE[entry.caching ?? 'plain'])
   }
 }
 
