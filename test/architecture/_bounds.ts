@@ -74,7 +74,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/development.ts': 'Development.runTool',
       'src/request/options.ts': 'ServerOptions.setup',
       'src/sdk-context.ts': 'SdkServerConfig.setup',
-      'src/request/tools.ts': 'runValidated.write sendable.convert',
+      'src/request/tools.ts': 'complete.write runValidated.fail runValidated.write sendable.convert',
       'src/sdk/foreign-middleware.ts': 'Send',
       'src/retrieval/ai-sdk.ts':
         'AiSdkEmbeddingModel.doEmbed AiSdkLanguageModel.doGenerate AiSdkRerankingModel.doRerank',
@@ -191,7 +191,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/events/notifiable.ts': 'Notifiable.notifyListChanged NotifiableLists.resources.notifyUpdated',
       'src/http/admission.ts': 'createAdmitCaller',
       'src/http/app.ts': 'App.serve Endpoint.admit Endpoint.answer Endpoint.read',
-      'src/http/body.ts': 'read.convert readBody readWhole.finish',
+      'src/http/body.ts': 'readBody readWhole.convert',
       'src/http/hono-auth.ts': 'honoAuth.next',
       'src/definition/for-env.ts': 'forEnv.given',
       'src/definition/part.ts': 'withPart.use',
@@ -222,8 +222,7 @@ export const BOUNDS: readonly Bound[] = [
         'Session.receive Session.receiveText Session.settled SessionOptions.send relay.put',
       'src/protocol/traced.ts': 'ServeMessage run.serve',
       'src/protocol/turns.ts': 'Turn',
-      'src/request/context.ts': '#abortReason abort.reason elicit',
-      'src/request/dispatch.ts': 'Method',
+      'src/request/context.ts': 'Used.abortReason abort.reason elicit',
       // What `end` of a Node response returns is not awaited.
       'src/request/fetch-call.ts': 'Answerable.writeHead.end toFetch.handle',
       'src/request/options.ts': 'ServerOptions.publish',

@@ -41,7 +41,9 @@ function derive(url: string, headers: Headers, prefix: string, trustProxy: boole
     ...resourceLocation(request, platform, options),
     described: describedResource(request, platform, options),
     address: callerAddress(headers, platform, trustProxy),
-    isAllowed: [true, false].map((loopback) => refusedHeader(request, loopback, undefined, guard) === undefined),
+    isAllowed: [true, false].map(
+      (loopback) => refusedHeader(request, loopback, undefined, guard) === undefined,
+    ),
   }
 }
 
