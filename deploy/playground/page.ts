@@ -72,6 +72,7 @@ const MODULES = [
   'running',
   'schema',
   'sign-in-steps',
+  'tab-store',
   'task-details',
   'task-endpoint',
   'task-list',

@@ -31,7 +31,7 @@ afterAll(async () => {
 test('401 → sign in → the tool knows the user, and the token is in no address and no storage', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  await using opened = await openPage(browser, `${origin}/`)
+  await using opened = await openPage(browser, `${origin}/#tool=chosen`)
   const { page } = opened
   await page.getByRole('status').getByText('The server asks for authorization').waitFor()
   await page.getByRole('button', { name: 'Sign in with OAuth' }).click()
@@ -44,6 +44,8 @@ test('401 → sign in → the tool knows the user, and the token is in no addres
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.waitForURL(`${origin}/**`)
   await page.getByRole('status').getByText('Connected').waitFor()
+  // What was chosen before is still in the URL.
+  expect(new URL(page.url()).hash).toBe('#tool=chosen')
   await page.getByRole('navigation').getByRole('button', { name: 'who', exact: true }).click()
   await page.getByRole('button', { name: 'Call', exact: true }).click()
   const structured = page.getByLabel('Structured content')

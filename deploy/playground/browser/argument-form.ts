@@ -1,8 +1,8 @@
 /** The arguments of a call: a form from its schema, or the same as JSON. */
 import { button, element } from './dom.ts'
-import { createForm, labelled, readJson, writeJson } from './form.ts'
-import { asObject, type Json } from './json.ts'
-import { toField } from './schema.ts'
+import { createForm, labelled, readJson, reviveDraft, writeJson } from './form.ts'
+import { asObject, asText, type Json } from './json.ts'
+import { secretsOf, toField } from './schema.ts'
 
 export interface ArgumentForm {
   readonly node: HTMLElement
@@ -26,6 +26,20 @@ export interface FormDraft {
   readonly values: ReadonlyMap<string, unknown>
   /** The text, if the arguments are edited as JSON. */
   readonly text: string | undefined
+  readonly isSecret: (name: string) => boolean
+}
+
+/** A draft as JSON, without what may be a password. */
+export function toStored({ values, text, isSecret }: FormDraft): Json {
+  const kept = [...values].filter(([name]) => !isSecret(name))
+  // A name that no schema has.
+  return { values: Object.fromEntries(kept), text: isSecret('') ? undefined : text }
+}
+
+export function fromStored(stored: unknown): FormDraft {
+  const { values, text } = asObject(stored)
+  const entries = Object.entries(asObject(values)).map(([name, value]) => [name, reviveDraft(value)] as const)
+  return { values: new Map(entries), text: asText(text), isSecret: () => false }
 }
 
 export function createArgumentForm(schema: unknown, title: string): ArgumentForm {
@@ -76,7 +90,8 @@ export function createArgumentForm(schema: unknown, title: string): ArgumentForm
       const names = new Set([...Object.keys(given), ...Object.keys(now)])
       const changed = [...names].filter((name) => JSON.stringify(now[name]) !== JSON.stringify(given[name]))
       const values = new Map(changed.map((name) => [name, now[name]]))
-      return values.size === 0 && !isRaw ? undefined : { values, text: isRaw ? input.value : undefined }
+      if (values.size === 0 && !isRaw) return undefined
+      return { values, text: isRaw ? input.value : undefined, isSecret: secretsOf(schema) }
     },
     restore: ({ values, text }) => {
       try {

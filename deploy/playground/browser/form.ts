@@ -1,7 +1,7 @@
 /** Inputs for a field of a schema, which can be read and written. */
 import { isA } from '../../../src/definition/error-text.ts'
 import { button, element, nextId } from './dom.ts'
-import { asList, asObject, isObject, pretty } from './json.ts'
+import { asList, asObject, asText, isObject, type Json, pretty } from './json.ts'
 import type { Choice, Field } from './schema.ts'
 
 export interface Control {
@@ -20,6 +20,18 @@ class JsonText {
   constructor(text: string) {
     this.text = text
   }
+
+  toJSON(): Json {
+    return { [TYPED]: this.text }
+  }
+}
+
+const TYPED = 'mayfly-json-text'
+
+/** A draft that was stored as JSON. */
+export function reviveDraft(value: unknown): unknown {
+  const text = asText(asObject(value)[TYPED])
+  return text === undefined ? value : new JsonText(text)
 }
 
 const MAX_ARRAY = 200
@@ -69,7 +81,11 @@ const MAKERS: {
 } = {
   text: (field) => {
     const input =
-      field.input === 'area' ? element('textarea', { rows: '4' }) : element('input', { type: 'text' })
+      field.input === 'area'
+        ? element('textarea', { rows: '4' })
+        : field.input === 'password'
+          ? element('input', { type: 'password', autocomplete: 'off' })
+          : element('input', { type: 'text' })
     // Only typing aids: the browser's own validation would keep invalid values from the server.
     if (field.input === 'email' || field.input === 'url') input.setAttribute('inputmode', field.input)
     if (field.input === 'date') input.setAttribute('placeholder', 'YYYY-MM-DD')

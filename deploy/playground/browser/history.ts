@@ -2,6 +2,7 @@
 import { button, element, nextId } from './dom.ts'
 import { asList, asObject, asText, clip, isObject, type Json, parse, pretty, reasonOf } from './json.ts'
 import { durationText } from './measures.ts'
+import { placeOf } from './tab-store.ts'
 
 export interface Call {
   /** Of the offer, for `open`. */
@@ -19,6 +20,8 @@ export interface HistoryOptions {
   readonly open: (call: Call, isRun: boolean) => boolean
   /** What the form holds now. Undefined without a form; throws if the form is invalid. */
   readonly current: () => Call | undefined
+  /** Those of the page before a reload. */
+  readonly lastCalls: unknown
   /** For screen readers. */
   readonly say: (text: string) => void
 }
@@ -29,6 +32,8 @@ export interface History {
   readonly node: HTMLDetailsElement
   /** Adds a call that has ended. */
   add(call: Call, outcome: string, ms: number): void
+  /** The last calls, for `lastCalls` of another page. */
+  last(): readonly Json[]
   /** Opens the menu where a call is saved. */
   openSave(): void
 }
@@ -43,14 +48,12 @@ const MAX_TITLE = 100
 /** Characters of one saved call. */
 const MAX_CHARACTERS = 100_000
 
-export function createHistory({ endpoint, open, current, say }: HistoryOptions): History {
+export function createHistory({ endpoint, open, current, lastCalls, say }: HistoryOptions): History {
   const last = element('ol')
   const saved = element('ol')
   const title = element('input', { type: 'text', id: nextId(), maxlength: String(MAX_TITLE) })
   const problem = element('p', { class: 'bad', role: 'alert' })
-  const { origin, pathname } = new URL(endpoint)
-  // Without the query, which may be a key.
-  const store = `mayfly-calls ${origin}${pathname}`
+  const store = `mayfly-calls ${placeOf(endpoint)}`
 
   const summary = element('summary', {}, 'History')
   const close = (): void => {
@@ -133,23 +136,33 @@ export function createHistory({ endpoint, open, current, say }: HistoryOptions):
       problem,
     ),
   )
+  /** Newest first. */
+  let calls: readonly Json[] = []
+  const add = (call: Call, outcome: string, ms: number): void => {
+    calls = [{ ...call, outcome, ms }, ...calls].slice(0, MAX_LAST)
+    const text = `${clip(call.name, 60)} ${briefly(call.values)}`
+    const row = button('', () => use(call, true), { title: 'Call again with the same arguments' })
+    row.append(
+      element('span', { class: 'away' }, 'Call again: '),
+      element('code', {}, text),
+      ' ',
+      element('small', {}, `${outcome} · ${durationText(ms)}`),
+    )
+    last.prepend(element('li', {}, row))
+    if (last.childElementCount > MAX_LAST) last.lastElementChild!.remove()
+    noneYet.hidden = true
+  }
+  for (const given of asList(lastCalls).slice(0, MAX_LAST).reverse()) {
+    const { outcome, ms } = asObject(given)
+    const [call] = toSaved({ ...asObject(given), title: 'one of the last' })
+    if (call !== undefined && typeof ms === 'number') add(call, clip(String(outcome), 20), ms)
+  }
   showSaved(readAll())
   return {
     endpoint,
     node,
-    add: (call, outcome, ms) => {
-      const text = `${clip(call.name, 60)} ${briefly(call.values)}`
-      const row = button('', () => use(call, true), { title: 'Call again with the same arguments' })
-      row.append(
-        element('span', { class: 'away' }, 'Call again: '),
-        element('code', {}, text),
-        ' ',
-        element('small', {}, `${outcome} · ${durationText(ms)}`),
-      )
-      last.prepend(element('li', {}, row))
-      if (last.childElementCount > MAX_LAST) last.lastElementChild!.remove()
-      noneYet.hidden = true
-    },
+    add,
+    last: () => calls,
     openSave: () => {
       // After the click, which closes open menus.
       setTimeout(() => {

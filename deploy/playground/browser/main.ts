@@ -7,18 +7,20 @@ import { type Connection, NoConnection, openConnection, PATIENCE_MS, withPatienc
 import { button, element, openAgain, part } from './dom.ts'
 import { type Exchange, SignInNeeded } from './exchange.ts'
 import { type Call, createHistory, type History } from './history.ts'
-import { clip, type Json, reasonOf, textOfJson } from './json.ts'
+import { asObject, clip, isObject, type Json, reasonOf, textOfJson } from './json.ts'
 import { goTo, listenToKeys, listenToTabs } from './keys.ts'
 import { createFetchOutside, hiddenHeaders, type Local, readLocal, tasksUrl } from './local.ts'
 import { finishSignIn, startSignIn } from './oauth.ts'
-import { type ShownItem, showItem, titleOf } from './panels.ts'
+import { restoreValues, type ShownItem, showItem, storedValues, titleOf } from './panels.ts'
 import { askUser } from './questions.ts'
 import { createRefresh } from './refresh.ts'
 import { followReloads } from './reloads.ts'
+import { secretsOf } from './schema.ts'
 import { SignInSteps } from './sign-in-steps.ts'
+import { store, takeStored } from './tab-store.ts'
 import { createReadJournal } from './task-endpoint.ts'
 import type { TaskPlace } from './task-run.ts'
-import { showTrouble } from './trouble.ts'
+import { isDown, showTrouble } from './trouble.ts'
 import { createUpdates, heardText } from './updates.ts'
 import { createWireLog, type WireLog } from './wire.ts'
 
@@ -154,7 +156,7 @@ function showServer(opened: Connection, offers: readonly Offer[], bar: Bar): voi
   shownText = undefined
   // In a narrow window; who has chosen stays where they are.
   if (picked === undefined && offers.length > 0) goTo(askedId() === undefined ? 'rail' : 'work')
-  showOffers(opened, offers)
+  showOffers(opened, offers, bar)
   say(`Connected, ${offers.length} offers`)
 }
 
@@ -166,19 +168,20 @@ async function readAgain(opened: Connection, bar: Bar, signal: AbortSignal): Pro
     return { described: answer, offers: await readOffers(client, answer, bounded) }
   })
   const now = { ...opened, described }
+  bar.show('connected', 'Connected')
   bar.showServer(now)
   const text = textOfJson(offers)
   if (text !== undefined && text === offersText) return
   const restore = catalogue?.hold()
-  showOffers(now, offers)
+  showOffers(now, offers, bar)
   if (catalogue !== undefined) restore?.(catalogue)
   say(`The server has changed: ${offers.length} offers`)
 }
 
-function showOffers({ client, described }: Connection, offers: readonly Offer[]): void {
+function showOffers({ client, described }: Connection, offers: readonly Offer[], bar: Bar): void {
   const own = showCatalogue(part('catalogue'), offers, {
     say,
-    onPick: (offer, isByUser) => show(client, offer, isByUser),
+    onPick: (offer, isByUser) => show({ client, described }, bar, offer, isByUser),
   })
   catalogue = own
   offersText = textOfJson(offers)
@@ -198,7 +201,12 @@ function showOffers({ client, described }: Connection, offers: readonly Offer[])
   own.pick(picked === undefined ? askedId() : idOf(picked))
 }
 
-function show(client: Client, offer: Offer, isByUser: boolean): void {
+function show(
+  { client, described }: Pick<Connection, 'client' | 'described'>,
+  bar: Bar,
+  offer: Offer,
+  isByUser: boolean,
+): void {
   const { kind, item } = offer
   const text = textOfJson(offer)
   if (!isByUser && text !== undefined && text === shownText) return
@@ -207,11 +215,13 @@ function show(client: Client, offer: Offer, isByUser: boolean): void {
   shownText = text
   shown = showItem(kind, item, {
     client,
+    canComplete: isObject(asObject(described.capabilities).completions),
     work: part('work'),
     questions,
     say,
-    onFailure,
+    onFailure: (error) => onFailure(error, bar),
     onResult: ({ resultType }) => {
+      if (document.body.dataset.state === 'failed') bar.show('connected', 'Connected')
       if (resultType === 'task') catalogue?.note(offer, 'task')
     },
     readJournal,
@@ -229,7 +239,10 @@ function show(client: Client, offer: Offer, isByUser: boolean): void {
   say(`${titleOf(kind, item)}: its form is shown`)
 }
 
-function toCall(offer: Offer, values: Json): Call {
+/** Without passwords: calls are listed and stored. */
+function toCall(offer: Offer, given: Json): Call {
+  const isSecret = offer.kind === 'tool' ? secretsOf(offer.item.inputSchema) : () => false
+  const values = Object.fromEntries(Object.entries(given).filter(([name]) => !isSecret(name)))
   return { id: idOf(offer), name: titleOf(offer.kind, offer.item), values }
 }
 
@@ -255,8 +268,9 @@ function noteChallenge(error: unknown): boolean {
   return true
 }
 
-/** Opens the authorization section if the server requires a token for a call. */
-function onFailure(error: unknown): void {
+/** Opens the authorization section if the server requires a token for a call, and says at the top that the server is down. */
+function onFailure(error: unknown, bar: Bar): void {
+  if (isDown(error)) bar.show('failed', 'The server is down')
   if (!noteChallenge(error)) return
   openAuthorization()
   say('The server asks for authorization')
@@ -304,8 +318,11 @@ async function start(): Promise<void> {
     { list: part('exchanges'), count: part('wire-count'), actions: part('wire-actions') },
     { endpoint: () => local.endpoint, secrets: () => [bar.token() ?? ''], say },
   )
+  const before = takeStored(local.endpoint)
+  restoreValues(before)
   history = createHistory({
     endpoint: local.endpoint,
+    lastCalls: before.last,
     open: openCall,
     current: () => (picked && shown ? toCall(picked, shown.read()) : undefined),
     say,
@@ -341,7 +358,11 @@ async function start(): Promise<void> {
     )
   })
   signInSteps.restore()
-  addEventListener('pagehide', () => signInSteps.keep())
+  addEventListener('pagehide', () => {
+    signInSteps.keep()
+    shown?.keep()
+    store(local.endpoint, { ...storedValues(), last: history.last() })
+  })
   try {
     const token = await finishSignIn({ fetchOutside, onStep: signInSteps.add })
     if (token !== undefined) {

@@ -57,6 +57,8 @@ interface Pending {
   readonly clientId: string
   readonly redirectUri: string
   readonly resource: string
+  /** Of the URL, for the chosen offer: a redirect URI has none. */
+  readonly hash: string
   readonly issuer: string
   readonly mustNameIssuer: boolean
 }
@@ -91,6 +93,7 @@ export async function startSignIn(signIn: SignIn): Promise<never> {
     clientId,
     redirectUri,
     resource: asText(resource.resource) ?? endpoint,
+    hash: location.hash,
     issuer,
     mustNameIssuer: server.authorization_response_iss_parameter_supported === true,
   }
@@ -125,10 +128,11 @@ export async function finishSignIn(
   const pending = asObject(parse(sessionStorage.getItem(PENDING) ?? '')) as Partial<Pending>
   sessionStorage.removeItem(PENDING)
   const returned = requestText('GET', location.href)
-  history.replaceState(null, '', location.pathname)
+  // Only of this tab's own sign-in: a link must not choose what is opened after it.
+  const isOwn = pending.state !== undefined && query.get('state') === pending.state
+  history.replaceState(null, '', location.pathname + ((isOwn && asText(pending.hash)) || ''))
   signIn.onStep({ label: 'The browser comes back', request: returned })
-  if (pending.state === undefined || query.get('state') !== pending.state)
-    throw new Error('this tab did not start this sign-in: the state does not match')
+  if (!isOwn) throw new Error('this tab did not start this sign-in: the state does not match')
   const issuer = query.get('iss')
   if (issuer === null ? pending.mustNameIssuer : issuer !== pending.issuer)
     throw new Error('the response comes from a different authorization server than requested (iss)')

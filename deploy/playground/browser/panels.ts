@@ -1,6 +1,12 @@
 /** The middle of the page: one tool, resource, template or prompt, with its form and its result. */
-import { type ArgumentForm, createArgumentForm, type FormDraft } from './argument-form.ts'
-import { type Completable, suggest } from './completion.ts'
+import {
+  type ArgumentForm,
+  createArgumentForm,
+  type FormDraft,
+  fromStored,
+  toStored,
+} from './argument-form.ts'
+import { suggest } from './completion.ts'
 import { code, element, nextId } from './dom.ts'
 import { labelled } from './form.ts'
 import { asList, asObject, asText, type Json, pretty } from './json.ts'
@@ -15,6 +21,8 @@ export interface Place extends Omit<RunPlace, 'onEnd'> {
   /** Called when a request has ended, with what the form held, and a word for how. */
   readonly onEnd: (values: Json, outcome: string, ms: number) => void
   readonly work: HTMLElement
+  /** Whether the server declares that it completes arguments. */
+  readonly canComplete: boolean
   /** Earlier calls. */
   readonly history: HTMLElement
   /** What is known about the item. */
@@ -25,12 +33,27 @@ export interface Place extends Omit<RunPlace, 'onEnd'> {
 const drafts = createKept<FormDraft>()
 const typed = createKept<ReadonlyMap<string, string>>()
 
+/** All of it, for the page after a reload. */
+export function storedValues(): Json {
+  return { drafts: drafts.stored(toStored), typed: typed.stored((values) => Object.fromEntries(values)) }
+}
+
+export function restoreValues(stored: unknown): void {
+  const before = asObject(stored)
+  drafts.restore(before.drafts, fromStored)
+  const texts = (values: unknown): Map<string, string> =>
+    new Map(Object.entries(asObject(values)).map(([name, value]) => [name, String(value)]))
+  typed.restore(before.typed, texts)
+}
+
 export interface ShownItem {
   /** Focused when the user has chosen the item. */
   readonly heading: HTMLElement
   /** Ends the running request. False if nothing runs. */
   readonly end: () => boolean
-  /** Keeps what the user typed for the next time, and ends the running request. A task goes on without the page. */
+  /** Keeps what the user typed for the next time. */
+  readonly keep: () => void
+  /** The same, and ends the running request. A task goes on without the page. */
   readonly leave: () => void
   readonly start: () => void
   /** What the form holds. Throws if it is invalid. */
@@ -73,6 +96,7 @@ export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
     start: run.start,
     read: panel.read,
     write: panel.write,
+    keep: () => panel.keep?.(),
     leave: () => {
       panel.keep?.()
       run.leave()
@@ -135,7 +159,7 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
       fields: inputs.nodes,
       params: () => ({ uri: expand(template, inputs.values()) }),
       ...inputs.access,
-      prepare: () => inputs.suggestAll({ client: place.client, ref, values: inputs.values }),
+      prepare: () => inputs.suggestAll(place, ref),
       keep: inputs.keep,
     }
   },
@@ -151,7 +175,7 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
         arguments: Object.fromEntries([...inputs.values()].filter(([, value]) => value !== '')),
       }),
       ...inputs.access,
-      prepare: () => inputs.suggestAll({ client: place.client, ref, values: inputs.values }),
+      prepare: () => inputs.suggestAll(place, ref),
       keep: inputs.keep,
     }
   },
@@ -161,7 +185,7 @@ interface TextInputs {
   readonly nodes: HTMLElement[]
   readonly values: () => ReadonlyMap<string, string>
   readonly access: Pick<Panel, 'read' | 'write'>
-  readonly suggestAll: (completable: Completable) => void
+  readonly suggestAll: (place: Place, ref: Json) => void
   readonly keep: () => void
 }
 
@@ -188,8 +212,8 @@ function textInputs(fields: readonly Json[], key: string): TextInputs {
         for (const { name, input } of inputs) input.value = String(given[name] ?? '')
       },
     },
-    suggestAll: (completable) => {
-      for (const { name, input } of inputs) suggest(input, name, completable)
+    suggestAll: ({ client, canComplete }, ref) => {
+      if (canComplete) for (const { name, input } of inputs) suggest(input, name, { client, ref, values })
     },
   }
 }

@@ -3,11 +3,12 @@ import { isA } from '../../../src/definition/error-text.ts'
 import { explain } from './client.ts'
 import { copyButton } from './copy-button.ts'
 import { button, code, details, element, nextId, outsideLink } from './dom.ts'
-import { outcomeOf, RpcError, sourceOf } from './exchange.ts'
+import { NoMessage, outcomeOf, RpcError, sourceOf } from './exchange.ts'
 import { asList, asObject, asText, clip, indented, isObject, type Json, reasonOf, wholeJson } from './json.ts'
 import { jsonCode, sourceCode, textCode } from './json-view.ts'
 import { durationText, sizeText } from './measures.ts'
 import { checkOutput } from './output-check.ts'
+import { isDown, troubleOf, troubleText } from './trouble.ts'
 
 /** Formats that cannot hold a script. */
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/
@@ -25,6 +26,8 @@ export interface Shown {
   readonly ms: number
   /** Bytes of the message that has the result. */
   readonly bytes?: number | undefined
+  /** The MCP endpoint, as other clients use it. */
+  readonly endpoint: string
   /** What the tool promises of its result. */
   readonly outputSchema?: unknown
   /** For screen readers. */
@@ -150,22 +153,23 @@ export function showCancelled(place: HTMLElement, { ms, say, again, reported }: 
 }
 
 export function showProblem(place: HTMLElement, error: unknown, shown: Shown): void {
-  const { ms, say, again, reported } = shown
-  const reason = explain(error)
+  const { ms, say, again, reported, endpoint } = shown
+  const hasTrouble = isDown(error) || isA(error, NoMessage)
+  const trouble = hasTrouble ? troubleOf(error, endpoint) : undefined
+  const { title, reason } = trouble ?? { title: 'The call failed', reason: explain(error) }
   place.replaceChildren(
     heading(
-      'The call failed',
+      title,
       durationText(ms),
       element('span', { class: 'grow' }),
       again && button('Call again', again),
       copyButton('Copy error', () => reason, say),
     ),
-    code(reason, 'The reason'),
-    ...visits(error),
+    ...(trouble === undefined ? [code(reason, 'The reason'), ...visits(error)] : troubleText(trouble)),
     ...(reported === undefined ? [] : [reported]),
   )
   place.classList.add('failed')
-  say(`The call failed: ${clip(reasonOf(error), 200)}`)
+  say(`${title}: ${clip(reasonOf(error), 200)}`)
 }
 
 function heading(title: string, facts: string, ...others: (HTMLElement | undefined)[]): HTMLElement {
@@ -247,7 +251,8 @@ function link({ uri, name, title, description }: Json, shown: Shown): HTMLElemen
   const below = element('div', { class: 'linked' })
   const follow = async (): Promise<void> => {
     const started = performance.now()
-    const own = (): Shown => ({ ms: performance.now() - started, say: shown.say, read })
+    const { say, endpoint } = shown
+    const own = (): Shown => ({ ms: performance.now() - started, say, endpoint, read })
     below.replaceChildren(element('p', { class: 'soft' }, 'Reading …'))
     try {
       const result = await read!(address)

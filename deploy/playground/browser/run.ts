@@ -117,6 +117,7 @@ async function runOnce(
   let view: Running | undefined
   const shown = (): Shown => ({
     ms: performance.now() - started,
+    endpoint: place.endpoint,
     outputSchema,
     say,
     again,

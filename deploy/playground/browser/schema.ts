@@ -2,7 +2,7 @@
  * The fields of a form, from an untrusted JSON Schema: limited in depth and number of fields, and without running patterns. What a form
  * cannot show becomes a JSON field.
  */
-import { asList, asObject, asText, clip, isObject, type Json } from './json.ts'
+import { asList, asObject, asText, clip, isObject, type Json, textOfJson } from './json.ts'
 
 export type Field = {
   readonly name: string
@@ -20,7 +20,7 @@ export interface Choice {
 }
 
 export type Kind =
-  | { readonly kind: 'text'; readonly input: 'text' | 'email' | 'url' | 'date' | 'area' }
+  | { readonly kind: 'text'; readonly input: 'text' | 'email' | 'url' | 'date' | 'area' | 'password' }
   | { readonly kind: 'number' }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'choice'; readonly choices: readonly Choice[] }
@@ -46,6 +46,18 @@ interface Walk {
   readonly root: Json
   fields: number
   defaults: number
+}
+
+const SECRET = /"(?:format":"password|writeOnly":true)/
+
+/** Which arguments may hold a password, in them or deeper: those are not stored. All of them, if the schema has one elsewhere. */
+export function secretsOf(schema: unknown): (name: string) => boolean {
+  const mayHave = (part: unknown): boolean =>
+    part !== undefined && SECRET.test(textOfJson(part) ?? '"writeOnly":true')
+  if (!mayHave(schema)) return () => false
+  const { properties, ...others } = asObject(schema)
+  const all = asObject(properties)
+  return (name) => mayHave(others) || !Object.hasOwn(all, name) || mayHave(all[name])
 }
 
 /** The form for a whole schema. */
@@ -139,8 +151,8 @@ function choicesOf(schema: Json): readonly Choice[] | undefined {
   })
 }
 
-function inputOf({ format, maxLength }: Json): 'text' | 'email' | 'url' | 'date' | 'area' {
-  if (format === 'email' || format === 'date') return format
+function inputOf({ format, maxLength }: Json): 'text' | 'email' | 'url' | 'date' | 'area' | 'password' {
+  if (format === 'email' || format === 'date' || format === 'password') return format
   if (format === 'uri') return 'url'
   return typeof maxLength === 'number' && maxLength > 200 ? 'area' : 'text'
 }
@@ -219,6 +231,7 @@ const FORMATS: { readonly [format: string]: string } = {
   ipv6: 'an IPv6 address',
   hostname: 'a host name',
   base64: 'base64',
+  password: 'not kept',
 }
 
 /** In words. They are shown and not enforced, so that users can see how the server answers to invalid values. */

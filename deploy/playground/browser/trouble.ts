@@ -6,7 +6,7 @@ import { code, element } from './dom.ts'
 import { NoMessage, SignInNeeded, Unreachable } from './exchange.ts'
 import { asObject, asText, clip, isObject, parse, reasonOf } from './json.ts'
 
-interface Trouble {
+export interface Trouble {
   readonly title: string
   readonly reason: string
   readonly advice: readonly string[]
@@ -20,7 +20,7 @@ export function showTrouble(
 ): string {
   const attempts = isA(error, NoConnection) ? error.attempts : [{ era: undefined, error }]
   const last = attempts.at(-1)!
-  const { title, reason, advice } = toTrouble(last.error, endpoint)
+  const trouble = troubleOf(last.error, endpoint)
   const earlier = attempts.slice(0, -1).map(({ era, error }) => {
     const [method, version] = era === 'modern' ? ['server/discover', MODERN] : ['initialize', LEGACY]
     const text = `${method} of ${version} was tried before: ${clip(reasonOf(error), 500)}`
@@ -30,19 +30,28 @@ export function showTrouble(
     element(
       'div',
       { class: 'trouble' },
-      element('h2', { tabindex: '-1' }, title),
-      code(reason, 'The reason'),
-      ...earlier,
-      element('ul', {}, ...advice.map((one) => element('li', {}, one))),
+      element('h2', { tabindex: '-1' }, trouble.title),
+      ...troubleText(trouble, ...earlier),
       element('div', { class: 'buttons' }, ...actions),
     ),
   )
-  return title
+  return trouble.title
 }
 
-const AGAIN = 'Then connect again. The wire shows what was sent and received.'
+/** The reason and what to do, with `between` them. */
+export function troubleText({ reason, advice }: Trouble, ...between: readonly HTMLElement[]): HTMLElement[] {
+  const list = element('ul', {}, ...advice.map((one) => element('li', {}, one)))
+  return [code(reason, 'The reason'), ...between, list]
+}
 
-function toTrouble(error: unknown, endpoint: string): Trouble {
+/** Whether nothing answers: the server has ended, or the local process in front of it. */
+export function isDown(error: unknown): boolean {
+  return isA(error, Unreachable) || (isA(error, NoMessage) && error.isLocal)
+}
+
+const AGAIN = 'Then try again. The wire shows what was sent and received.'
+
+export function troubleOf(error: unknown, endpoint: string): Trouble {
   const { host, pathname } = new URL(endpoint)
   if (isA(error, TooSlow))
     return {
