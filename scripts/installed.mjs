@@ -7,7 +7,11 @@ import { join } from 'node:path'
 
 const PACKAGES = join(import.meta.dirname, '..', 'node_modules')
 
-if (!['typescript-7', 'node', 'esbuild'].every((name) => existsSync(join(PACKAGES, name, 'package.json')))) {
+if (
+  !['typescript-7', 'node', 'esbuild', 'rolldown'].every((name) =>
+    existsSync(join(PACKAGES, name, 'package.json')),
+  )
+) {
   console.error('The packages of this clone are not installed: run npm ci, then this again.')
   process.exit(1)
 }

@@ -71,8 +71,15 @@ const LOADED: { readonly [name: string]: string } = {
   '`zod/mini`': FEATURES['arguments by zod']!.replace("'zod'", "'zod/mini'"),
 }
 
-/** Bundles everything, as a Worker is; packages other than our own dependencies, and Node's modules, are left out. */
-export async function measureSizes(): Promise<SizeReport> {
+/**
+ * Bundles everything, as a Worker is; packages other than our own dependencies, and Node's modules, are left out.
+ *
+ * @param from `src`, or `dist` for what was built last
+ */
+export async function measureSizes(from: 'src' | 'dist' = 'src'): Promise<SizeReport> {
+  const own = ownEntries(from)
+  const sizeOf = async (source: string): Promise<number> =>
+    toKilobytes(await bundledBytes(source, [own]))
   const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json')
   const bySource = async (sources: readonly (readonly [string, string])[]): Promise<Sizes> =>
     Object.fromEntries(await Promise.all(sources.map(async ([name, source]) => [name, await sizeOf(source)])))
@@ -98,10 +105,6 @@ export function readBudgets(): SizeReport {
 
 function nameOf(entry: string): string {
   return entry.replace('.', 'mayfly-mcp')
-}
-
-async function sizeOf(source: string): Promise<number> {
-  return toKilobytes(await bundledBytes(source, [sources]))
 }
 
 function toKilobytes(bytes: number): number {
@@ -135,7 +138,7 @@ export async function loadedChunks(contents: string): Promise<{
 }> {
   const { outputFiles, metafile } = await build({
     ...options(contents),
-    plugins: [sources],
+    plugins: [ownEntries('src')],
     splitting: true,
     metafile: true,
     outdir: ROOT,
@@ -158,9 +161,9 @@ export async function loadedChunks(contents: string): Promise<{
   }
 }
 
-/** Our own entry points are read from source; what a user brings is not counted, but for the schema library of an example. */
-const sources: Plugin = {
-  name: 'mayfly-sources',
+/** What a user brings is not counted, but for the schema library of an example. */
+const ownEntries = (from: 'src' | 'dist'): Plugin => ({
+  name: 'mayfly-entries',
   setup({ onResolve }) {
     const bundled = ['zod', ...Object.keys(manifest.dependencies)]
     onResolve({ filter: /^[^./]/ }, ({ path }) => {
@@ -169,12 +172,16 @@ const sources: Plugin = {
         const files: { readonly default: string; readonly workerd?: string } =
           manifest.exports[entry as './auth']
         const { workerd: built = files.default } = files
-        return { path: join(ROOT, built.replace('./dist/', '').replace(/\.js$/, '.ts')) }
+        return { path: join(ROOT, from === 'dist' ? built : sourceOf(built)) }
       }
       const isOurs = !isBuiltin(path) && bundled.some((name) => path === name || path.startsWith(`${name}/`))
       return isOurs ? undefined : { path, external: true }
     })
   },
+})
+
+function sourceOf(built: string): string {
+  return built.replace('./dist/', '').replace(/\.js$/, '.ts')
 }
 
 /** docs/performance.md as it is on disk, and as it should be for these sizes. */

@@ -2,7 +2,14 @@
  * JSON files of clients, with comments and trailing commas as VS Code, Cursor and Zed allow them. An addition changes no other character
  * of the file; before it is returned, the result is parsed and compared with the original plus the addition.
  */
-import jsonc, { type Node, type ParseError } from 'jsonc-parser'
+import {
+  createScanner,
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+} from 'jsonc-parser'
 import type { Addition } from './clients.ts'
 import { type Format, UnreadableError } from './format.ts'
 
@@ -22,8 +29,8 @@ const TOKEN = {
 
 export const jsonFormat: Format = {
   read: (text, key, name) => {
-    const found = jsonc.findNodeAtLocation(parse(text), [key, name])
-    return found === undefined ? undefined : jsonc.getNodeValue(found)
+    const found = findNodeAtLocation(parse(text), [key, name])
+    return found === undefined ? undefined : getNodeValue(found)
   },
   write: (text, name, addition) => {
     const { key, entry, inputs = [] } = addition
@@ -33,8 +40,7 @@ export const jsonFormat: Format = {
     let changed =
       servers === undefined ? put(text, root, key, { [name]: entry }) : put(text, servers, name, entry)
     for (const input of missingInputs(root, inputs)) changed = append(changed, 'inputs', input)
-    if (JSON.stringify(jsonc.getNodeValue(parseChanged(changed))) !== wanted)
-      throw new UnreadableError(UNSAFE)
+    if (JSON.stringify(getNodeValue(parseChanged(changed))) !== wanted) throw new UnreadableError(UNSAFE)
     return changed
   },
   render: (name, { key, entry, inputs }) =>
@@ -49,7 +55,7 @@ const MAX_DEPTH = 500
 function parse(text: string): Node {
   if (isTooDeep(text)) throw new UnreadableError(`is nested more than ${MAX_DEPTH} levels deep`)
   const errors: ParseError[] = []
-  const root = jsonc.parseTree(text, errors, { allowTrailingComma: true })
+  const root = parseTree(text, errors, { allowTrailingComma: true })
   if (root === undefined || errors.length > 0) {
     const [{ offset } = { offset: 0 }] = errors
     throw new UnreadableError(`is not JSON (line ${text.slice(0, offset).split('\n').length})`)
@@ -68,7 +74,7 @@ function parseChanged(text: string): Node {
 }
 
 function isTooDeep(text: string): boolean {
-  const scanner = jsonc.createScanner(text, true)
+  const scanner = createScanner(text, true)
   let depth = 0
   for (let token = scanner.scan(); token !== TOKEN.end && depth <= MAX_DEPTH; token = scanner.scan()) {
     if (token === TOKEN.openBrace || token === TOKEN.openBracket) depth++
@@ -78,7 +84,7 @@ function isTooDeep(text: string): boolean {
 }
 
 function plainValue(text: string): { [key: string]: unknown } {
-  return jsonc.getNodeValue(parse(text)) as { [key: string]: unknown }
+  return getNodeValue(parse(text)) as { [key: string]: unknown }
 }
 
 /** The value of a member. Throws if it has another type, or if the name is repeated: clients differ in which one they read. */
@@ -96,7 +102,7 @@ function memberOf(object: Node, key: string, type: 'object' | 'array'): Node | u
 function missingInputs(root: Node, inputs: NonNullable<Addition['inputs']>): Addition['inputs'] & {} {
   if (inputs.length === 0) return []
   const listed = memberOf(root, 'inputs', 'array')
-  const known = listed === undefined ? [] : (jsonc.getNodeValue(listed) as { id?: unknown }[])
+  const known = listed === undefined ? [] : (getNodeValue(listed) as { id?: unknown }[])
   return inputs.filter(({ id }) => !known.some((input) => input?.id === id))
 }
 
@@ -152,14 +158,14 @@ function insert(text: string, container: Node, label: string, value: unknown): s
 
 /** The end of the comma that follows a member, after spaces and comments; undefined if none does. */
 function commaAfter(text: string, from: number): number | undefined {
-  const scanner = jsonc.createScanner(text, true)
+  const scanner = createScanner(text, true)
   scanner.setPosition(from)
   return scanner.scan() === TOKEN.comma ? scanner.getPosition() : undefined
 }
 
 /** The end of the comments on the rest of the line; `from` if something else is on it. */
 function commentsAfter(text: string, from: number): number {
-  const scanner = jsonc.createScanner(text, false)
+  const scanner = createScanner(text, false)
   scanner.setPosition(from)
   for (;;) {
     const token = scanner.scan()

@@ -3,10 +3,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import { displayPath, findEntry, noFetch } from '../project/entry.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
+import { ownModule } from '../project/own-module.ts'
 import { isOwnFolder } from '../project/owner.ts'
 import { afterDeath, atExit, onInterrupt } from '../run/ending.ts'
 import type { HostMessage } from '../run/stdio-host.ts'
@@ -15,8 +15,7 @@ import { CliError } from '../terminal/cli-error.ts'
 import { oneEntry, parseCommand } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
 
-/** `.ts` from source, `.js` from dist/. */
-const HOST = fileURLToPath(new URL(`../run/stdio-host${extname(import.meta.url)}`, import.meta.url))
+const HOST = ownModule('deploy/run/stdio-host')
 
 const HELP: Help = {
   usage: ['mayfly stdio [entry]'],

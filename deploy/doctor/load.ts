@@ -1,16 +1,14 @@
 /** Loads a server in a separate process and reads its description. */
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { isA } from '../../src/definition/error-text.ts'
 import type { Project } from '../contract/target.ts'
 import { displayPath } from '../project/entry.ts'
+import { ownModule } from '../project/own-module.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { Description } from './describe.ts'
 import { LoadFailure, type Loading, runLoaded, TooSlow } from './loaded.ts'
 
-/** `.ts` from source, `.js` from dist/. */
-const DESCRIBE = fileURLToPath(new URL(`./describe${extname(import.meta.url)}`, import.meta.url))
+const DESCRIBE = ownModule('deploy/doctor/describe')
 
 const MAIN = `export { default } from 'mayfly:entry'\n`
 

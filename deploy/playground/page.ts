@@ -7,10 +7,9 @@
 import { readFileSync } from 'node:fs'
 // A namespace import: Node 20 has no stripTypeScriptTypes, and does not run sources that need it.
 import nodeModule from 'node:module'
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Html, html } from '../../src/http/html.ts'
 import { TASK_STATUSES } from '../../src/tasks/record.ts'
+import { EXTENSION, ownModule } from '../project/own-module.ts'
 import { STYLE } from './style.ts'
 
 /** All paths of the playground are below it. */
@@ -31,9 +30,6 @@ export interface Asset {
   readonly type: string
   readonly body: string
 }
-
-/** `.ts` from source, `.js` from dist/. */
-const EXTENSION = extname(import.meta.url)
 
 /** The scripts of the pages. As published, each is one module with all that it imports (scripts/build.mjs). */
 const PAGES = ['main', 'tasks']
@@ -89,11 +85,11 @@ const MODULES = [
 
 /** Modules of `src` that they share, by name; they import only each other. */
 const SHARED: { readonly [name: string]: string } = {
-  'connect-snippets': '../../src/http',
-  'error-text': '../../src/definition',
-  'event-stream': '../../src/protocol',
-  'is-object': '../../src/definition',
-  'output-schema': '../../src/client',
+  'connect-snippets': 'src/http',
+  'error-text': 'src/definition',
+  'event-stream': 'src/protocol',
+  'is-object': 'src/definition',
+  'output-schema': 'src/client',
 }
 const SHARED_IMPORT = /(?<=from ')(?:\.\.\/)+(?:src\/)?\w+(?=\/[\w-]+\.ts')/g
 
@@ -108,8 +104,8 @@ export const ASSETS: readonly string[] = [
 /** One of `ASSETS`. */
 export function readAsset(name: string): Asset {
   if (name === 'style.css') return { type: 'text/css; charset=utf-8', body: STYLE }
-  const folder = SHARED[name.slice(0, -EXTENSION.length)] ?? './browser'
-  const file = fileURLToPath(new URL(`${folder}/${name}`, import.meta.url))
+  const module = name.slice(0, -EXTENSION.length)
+  const file = ownModule(`${SHARED[module] ?? 'deploy/playground/browser'}/${module}`)
   const code = readFileSync(file, 'utf8').replaceAll(SHARED_IMPORT, '.').replaceAll(DOC_COMMENT, '')
   const body = EXTENSION === '.ts' ? nodeModule.stripTypeScriptTypes(code) : code
   return { type: 'text/javascript; charset=utf-8', body }

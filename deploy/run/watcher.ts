@@ -1,8 +1,4 @@
 /** Where the module is that local servers load first. */
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { ownModule } from '../project/own-module.ts'
 
-/** `.ts` from source, `.js` from dist/. */
-export const WATCHER: string = fileURLToPath(
-  new URL(`./watch-repeated-work${extname(import.meta.url)}`, import.meta.url),
-)
+export const WATCHER: string = ownModule('deploy/run/watch-repeated-work')

@@ -1,15 +1,13 @@
 /** Works on the store of the project's server, in a process of its own. */
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Project } from '../contract/target.ts'
 import { runLoaded } from '../doctor/loaded.ts'
 import { displayPath } from '../project/entry.ts'
+import { ownModule } from '../project/own-module.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import type { HostAnswer } from './host.ts'
 import type { Asked, Told } from './request.ts'
 
-/** `.ts` from source, `.js` from dist/. */
-const HOST = fileURLToPath(new URL(`./host${extname(import.meta.url)}`, import.meta.url))
+const HOST = ownModule('deploy/tasks/host')
 
 const MAIN = `export { default } from 'mayfly:entry'
 export { createTaskAdmin } from 'mayfly-mcp/tasks-admin'

@@ -1,7 +1,6 @@
 /** One execution environment: a process of a runtime interface client, with one call at a time. */
 import { readFileSync } from 'node:fs'
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { ownModule } from '../../project/own-module.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
 import { type Answer, startRuntimeApi } from './runtime-api.ts'
 
@@ -36,8 +35,7 @@ export interface Run {
   readonly over: Promise<boolean>
 }
 
-/** `.ts` from source, `.js` from dist/. */
-const OWN_CLIENT = fileURLToPath(new URL(`./runtime-client${extname(import.meta.url)}`, import.meta.url))
+const OWN_CLIENT = ownModule('deploy/targets/lambda/runtime-client')
 
 /** Whether it accepts an address with a path: AWS's client accepts only a host and a port. Its name does not tell. */
 function isOwnClient(ric: string): boolean {

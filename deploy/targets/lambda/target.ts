@@ -2,8 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import { isA } from '../../../src/definition/error-text.ts'
 import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue } from '../../contract/facts.ts'
@@ -19,6 +18,7 @@ import {
   type Project,
   type Target,
 } from '../../contract/target.ts'
+import { ownModule } from '../../project/own-module.ts'
 import { findProgram, resolveBin, resolveTool } from '../../project/project-tool.ts'
 import { CliError, UsageError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
@@ -92,19 +92,15 @@ const CI_STEPS = `- uses: aws-actions/configure-aws-credentials@v6
     use-installer: true
 `
 
-/** `.ts` from source, `.js` from dist/. */
-const ownFile = (name: string): string =>
-  fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
-
 /** Behind a streaming Function URL, with the template's timeout. */
 function preview(outDir: string, { port, project }: PreviewOptions): Launch {
   const aws = awsClient(project.cwd)
   return {
-    command: ownFile('local'),
+    command: ownModule('deploy/targets/lambda/local'),
     args: [
       join(outDir, ZIP),
       '--ric',
-      'file' in aws ? aws.file : ownFile('runtime-client'),
+      'file' in aws ? aws.file : ownModule('deploy/targets/lambda/runtime-client'),
       '--port',
       String(port),
       ...localTable(project),

@@ -4,14 +4,14 @@
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, extname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join, relative, resolve } from 'node:path'
 import { zipSync } from 'fflate'
 import { toJsonLine } from '../../../src/definition/json-line.ts'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import type { Artefact, Project } from '../../contract/target.ts'
 import type { Identity } from '../../doctor/describe.ts'
 import { describeServer, faultOf } from '../../doctor/load.ts'
+import { ownModule } from '../../project/own-module.ts'
 import { manifestIn, projectFolders, readProject } from '../../project/project.ts'
 import { CliError, printable, UsageError } from '../../terminal/cli-error.ts'
 import { oneEntry, oneTarget, parseCommand } from '../../terminal/command-line.ts'
@@ -42,15 +42,12 @@ const HELP: Help = {
   page: 'deploy/desktop.md',
 }
 
-const own = (path: string): string =>
-  JSON.stringify(fileURLToPath(new URL(`../../../${path}${extname(import.meta.url)}`, import.meta.url)))
-
 // Not from `mayfly-mcp/node`, which also needs an HTTP package.
 // Answers to questions come back to this process, so the secret does not have to outlive it.
 const MAIN = `import { randomBytes } from 'node:crypto'
 import exported from 'mayfly:entry'
-import { startStdio } from ${own('adapters/_node/stdio')}
-import { serverWithin } from ${own('src/http/mounted')}
+import { startStdio } from ${JSON.stringify(ownModule('adapters/_node/stdio'))}
+import { serverWithin } from ${JSON.stringify(ownModule('src/http/mounted'))}
 
 const env = { MAYFLY_SECRET: randomBytes(32).toString('base64url'), ...process.env }
 const running = await startStdio(serverWithin(exported), { env })

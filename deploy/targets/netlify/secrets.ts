@@ -1,6 +1,4 @@
 /** The variables of a site of Netlify, by its CLI's `netlify api`. */
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import {
   readJson,
   type SecretStore,
@@ -8,12 +6,12 @@ import {
   secretsIn,
 } from '../../contract/secret-store.ts'
 import type { DeployStep, Project } from '../../contract/target.ts'
+import { ownModule } from '../../project/own-module.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { pickOptions } from '../tool-options.ts'
 import { apiSite, COMMON_OPTIONS, netlifyPlace } from './place.ts'
 
-/** `.ts` from source, `.js` from dist/. */
-const SITE_SECRETS = fileURLToPath(new URL(`./site-secrets${extname(import.meta.url)}`, import.meta.url))
+const SITE_SECRETS = ownModule('deploy/targets/netlify/site-secrets')
 
 /** What `site-secrets.ts` does. */
 export interface SiteWork {

@@ -9,13 +9,11 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { extname } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { ownModule } from '../../project/own-module.ts'
 import { terminal } from '../../terminal/terminal.ts'
 
-/** `.ts` from source, `.js` from dist/. */
-const API_CALL = fileURLToPath(new URL(`./api-call${extname(import.meta.url)}`, import.meta.url))
+const API_CALL = ownModule('deploy/targets/netlify/api-call')
 
 /** A secret cannot be for all contexts (`dev` would show it): https://docs.netlify.com/build/environment-variables/secrets-controller/ */
 const CONTEXTS = ['production', 'deploy-preview', 'branch-deploy']

@@ -1,8 +1,7 @@
 /** Netlify: a site without pages, whose one function or edge function serves every path. */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
@@ -19,6 +18,7 @@ import {
   type Target,
 } from '../../contract/target.ts'
 import { cronCall, cronOf } from '../../project/cron.ts'
+import { ownModule } from '../../project/own-module.ts'
 import { withStage } from '../../project/stages.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { DENO_OFFLINE, DENO_RUN, denoProgram } from '../deno/program.ts'
@@ -29,8 +29,7 @@ import { apiSite, COMMON_OPTIONS, netlifyPlace, siteIdIn } from './place.ts'
 import { netlifyRemoval, netlifyRollback } from './release.ts'
 import { netlifySecrets, siteStep } from './secrets.ts'
 
-/** `.ts` from source, `.js` from dist/. */
-const FUNCTION_HOST = fileURLToPath(new URL(`./function-host${extname(import.meta.url)}`, import.meta.url))
+const FUNCTION_HOST = ownModule('deploy/targets/netlify/function-host')
 
 const main = (adapter: string): string => `import server from 'mayfly:entry'
 import { ${adapter} } from 'mayfly-mcp/netlify'

@@ -1,13 +1,13 @@
 /** `mayfly dev --target node`: like other platforms, but with source maps, and packages are imported from where they are installed. */
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { RunningTarget, StartOptions } from '../../contract/target.ts'
+import { ownModule } from '../../project/own-module.ts'
 import { resolveTool } from '../../project/project-tool.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { bundleForNode } from './bundle.ts'
 
-/** `.ts` from source, `.js` from dist/. */
-const HOST = fileURLToPath(new URL(`./host${extname(import.meta.url)}`, import.meta.url))
+const HOST = ownModule('deploy/targets/node/host')
 
 const MAIN = 'server.mjs'
 

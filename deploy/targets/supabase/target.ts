@@ -1,8 +1,7 @@
 /** Supabase Edge Functions: a function's folder, as `supabase functions deploy` expects it. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { textOf } from '../../../src/definition/error-text.ts'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { abilitiesOf } from '../../contract/abilities.ts'
@@ -20,6 +19,7 @@ import {
   type Target,
 } from '../../contract/target.ts'
 import { cronOf } from '../../project/cron.ts'
+import { ownModule } from '../../project/own-module.ts'
 import { toEnvFile } from '../../project/secrets.ts'
 import { withStage } from '../../project/stages.ts'
 import { artefactDev } from '../artefact-dev.ts'
@@ -37,8 +37,7 @@ import { supabase } from 'mayfly-mcp/supabase'
 Deno.serve(supabase(server))
 `
 
-/** `.ts` from source, `.js` from dist/. */
-const GATEWAY = fileURLToPath(new URL(`./gateway${extname(import.meta.url)}`, import.meta.url))
+const GATEWAY = ownModule('deploy/targets/supabase/gateway')
 
 const { supabase: facts } = FACTS
 const LIMITS: Artefact['limits'] = [sizeLimit(facts.functionBytes, 'raw')]

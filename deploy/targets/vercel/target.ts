@@ -1,13 +1,13 @@
 /** Vercel, by the Build Output API v3: one function that serves every path, on Node (fluid compute) or on the Edge runtime. */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
 import type { Artefact, Finding, Launch, Project, Target } from '../../contract/target.ts'
 import { cronOf } from '../../project/cron.ts'
+import { ownModule } from '../../project/own-module.ts'
 import { resolveTool } from '../../project/project-tool.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { toolFinding } from '../deploy-tool.ts'
@@ -19,10 +19,8 @@ import { vercelSecrets } from './secrets.ts'
 const OUTPUT = '.vercel/output'
 const FUNCTION = 'functions/mcp.func'
 
-/** `.ts` from source, `.js` from dist/. */
-const EXTENSION = extname(import.meta.url)
-const NODE_HOST = fileURLToPath(new URL(`./node-host${EXTENSION}`, import.meta.url))
-const EDGE_HOST = fileURLToPath(new URL(`./edge-host${EXTENSION}`, import.meta.url))
+const NODE_HOST = ownModule('deploy/targets/vercel/node-host')
+const EDGE_HOST = ownModule('deploy/targets/vercel/edge-host')
 
 /** Sets the function's time limit if it differs from the platform's default. */
 const nodeMain = (seconds: number | undefined): string => `import server from 'mayfly:entry'
