@@ -11,7 +11,7 @@ const project = mkdtempSync(join(tmpdir(), 'mayfly-named-'))
 afterAll(() => rmSync(project, { recursive: true }))
 
 const installed = join(project, 'node_modules/mayfly-mcp')
-cpSync(join(ROOT, 'dist/src'), join(installed, 'dist/src'), { recursive: true })
+cpSync(join(ROOT, 'dist'), join(installed, 'dist'), { recursive: true })
 cpSync(join(ROOT, 'package.json'), join(installed, 'package.json'))
 
 /** A provider's package has a function that makes a provider, and one that it has made. */
