@@ -2,7 +2,7 @@
  * Which modules share a file in dist/chunks. A bundler alone makes one for each set of entry points that need a module: two hundred. Opening
  * files is what an import costs, so there are few here:
  *
- * - one with all that `mayfly-mcp` imports, which nearly every other entry point needs as well;
+ * - one with what `mayfly-mcp` imports, which nearly every other entry point needs as well;
  * - one for each other set of entry points, the small ones together;
  * - of what only the command line needs: one for its start, one for what it starts, one for its commands.
  *
@@ -22,7 +22,7 @@ const SMALL = 20_000
  * @returns the name of a module's chunk; a module that has none goes where the bundler puts it
  */
 export function planChunks(modules, entries) {
-  const core = closureOf(modules, CORE)
+  const core = new Set([...closureOf(modules, CORE)].filter((name) => isAlone(modules, name)))
   const later = new Set([...modules.values()].flatMap((module) => module.later))
   const neededBy = new Map([...modules.keys()].map((name) => [name, []]))
   for (const root of new Set([...entries, ...later]))
@@ -47,6 +47,13 @@ export function planChunks(modules, entries) {
   return plan
 }
 
+/** Whether it needs no package of others: not every entry point that needs the rest of the core needs that one. */
+function isAlone(modules, name) {
+  return [...closureOf(modules, name)].every((one) =>
+    modules.get(one).imports.every((imported) => modules.has(imported)),
+  )
+}
+
 /** All that a module imports before it runs, and itself. */
 function closureOf(modules, name, found = new Set()) {
   const module = modules.get(name)
@@ -56,10 +63,11 @@ function closureOf(modules, name, found = new Set()) {
   return found
 }
 
-/** The entry points of the library that need a module; if none does, which part of the command line. */
+/** The entry points of the library that need a module; if none does, what is loaded later, or which part of the command line. */
 function setOf(roots, later) {
   const library = roots.filter((root) => !root.startsWith('deploy/'))
-  if (library.length > 0) return library.sort().join(' ')
+  const now = library.filter((root) => !later.has(root))
+  if (library.length > 0) return (now.length > 0 ? now : library).sort().join(' ')
   if (roots.includes('deploy/cli')) return 'cli'
   return roots.every((root) => later.has(root)) ? 'cli-commands' : 'cli-started'
 }
@@ -83,7 +91,7 @@ function mergeSmall(modules, sets, later) {
   const together = new Set()
   for (const [set, names] of sets) {
     const parts = names.map((name) => modules.get(name))
-    if (!set.includes(' ') || set.split(' ').some((root) => later.has(root))) continue
+    if (set.startsWith('cli') || set.split(' ').some((root) => later.has(root))) continue
     if (parts.reduce((sum, { size }) => sum + size, 0) > SMALL) continue
     if (parts.some(({ imports }) => imports.some((one) => !modules.has(one)))) continue
     const all = [...together, set]

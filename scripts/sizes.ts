@@ -78,8 +78,7 @@ const LOADED: { readonly [name: string]: string } = {
  */
 export async function measureSizes(from: 'src' | 'dist' = 'src'): Promise<SizeReport> {
   const own = ownEntries(from)
-  const sizeOf = async (source: string): Promise<number> =>
-    toKilobytes(await bundledBytes(source, [own]))
+  const sizeOf = async (source: string): Promise<number> => toKilobytes(await bundledBytes(source, [own]))
   const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json')
   const bySource = async (sources: readonly (readonly [string, string])[]): Promise<Sizes> =>
     Object.fromEntries(await Promise.all(sources.map(async ([name, source]) => [name, await sizeOf(source)])))
@@ -92,7 +91,7 @@ export async function measureSizes(from: 'src' | 'dist' = 'src'): Promise<SizeRe
       await Promise.all(
         Object.entries(LOADED).map(async ([name, source]) => [
           name,
-          toKilobytes((await loadedChunks(source)).bytes),
+          toKilobytes((await loadedChunks(source, from)).bytes),
         ]),
       ),
     ),
@@ -130,7 +129,10 @@ const options = (contents: string): Omit<BuildOptions, 'metafile' | 'write'> & {
 })
 
 /** What a Worker of this source loads before its first request, if its bundle is split: all that no `import()` stands before. */
-export async function loadedChunks(contents: string): Promise<{
+export async function loadedChunks(
+  contents: string,
+  from: 'src' | 'dist' = 'src',
+): Promise<{
   /** Minified, and gzipped together. */
   readonly bytes: number
   /** The modules of this repository in it, as paths from its root. */
@@ -138,7 +140,7 @@ export async function loadedChunks(contents: string): Promise<{
 }> {
   const { outputFiles, metafile } = await build({
     ...options(contents),
-    plugins: [ownEntries('src')],
+    plugins: [ownEntries(from)],
     splitting: true,
     metafile: true,
     outdir: ROOT,

@@ -13,7 +13,7 @@ const MOST_OPENED: { readonly [entry: string]: number } = {
   'mayfly-mcp': 4,
   'mayfly-mcp/cloudflare': 8,
   'mayfly-mcp/node': 10,
-  'mayfly-mcp/client': 8,
+  'mayfly-mcp/client': 10,
 }
 
 let packed: PackedPackage
