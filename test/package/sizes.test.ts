@@ -2,13 +2,13 @@
 import { expect, it } from 'vitest'
 import { measureSizes } from '../../scripts/sizes.ts'
 
-/** Names that many modules have are longer in one file. */
-const MOST = 1.02
+/** KB. Names that many modules have are longer in one file, and what is loaded later makes more of it one piece. */
+const MORE = 0.3
 
 it('a bundle from the built package is as small as one from its sources', async () => {
   const [sources, built] = [await measureSizes('src'), await measureSizes('dist')]
   for (const kind of ['features', 'entries', 'loaded'] as const)
     for (const [name, size] of Object.entries(sources[kind]))
-      expect(built[kind][name], name).toBeLessThanOrEqual(Math.max(size * MOST, size + 0.15))
+      expect(built[kind][name], name).toBeLessThanOrEqual(Math.max(size * 1.02, size + MORE))
   expect(Object.keys(built.features).length).toBeGreaterThan(5)
 })
