@@ -49,7 +49,8 @@ export function toResultConverter(
 ): (output: unknown, era: 'modern' | 'legacy') => CallToolResult | Promise<CallToolResult> {
   return (output, era) => {
     // The most common output, which is right as it is.
-    if (typeof output === 'string' && outputSchema === undefined) return ofText(output)
+    if (typeof output === 'string' && outputSchema === undefined)
+      return { content: [{ type: 'text', text: output }] }
     const result = toCallToolResult(output, outputSchema !== undefined)
     if (outputSchema === undefined || result.isError === true) return forEra(result, era)
     if (result.structuredContent === undefined) {

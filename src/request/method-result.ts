@@ -22,11 +22,11 @@ export interface MethodResult {
   readonly type?: 'input_required' | 'task'
 }
 
-/** A result from an object; its `_meta` is merged with the protocol's own. */
-export function toMethodResult(result: {
-  readonly _meta?: Meta | undefined
-  readonly isError?: boolean | undefined
-}): MethodResult {
+/** A result from an object; its `_meta` is merged with the protocol's own. That of a started task says that it is one. */
+export function toMethodResult(
+  result: StartedTask | { readonly _meta?: Meta | undefined; readonly isError?: boolean | undefined },
+): MethodResult {
+  if (result instanceof StartedTask) return { ...toMethodResult(result.task), type: 'task' }
   if (result._meta === undefined)
     return { members: toMembers(result), meta: undefined, isError: result.isError }
   const { _meta, ...rest } = result

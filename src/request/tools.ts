@@ -171,18 +171,13 @@ function execute(
       errorResult(`Invalid arguments for tool ${tool.name}: ${describeIssues(validation.issues)}`),
     )
   if (use === undefined)
-    return runValidated(tool, validation.value, context, reportError, context.era, written, fail)
+    return runValidated(tool, validation.value, context, reportError, context.era, toMethodResult, fail)
   const run = (input: unknown) =>
     // `mayfly-mcp/gateway` starts no task for a server with middleware.
     runValidated(tool, input, context, reportError, 'modern', (outcome) => outcome as CallToolResult, rethrow)
   return aroundTool(use, tool, context, reportError, run, validation.value, sent, task)
-    .then((result) => sendable(tool, () => written(forEra(result, context.era))))
+    .then((result) => sendable(tool, () => toMethodResult(forEra(result, context.era))))
     .catch(fail)
-}
-
-function written(outcome: CallToolResult | StartedTask): MethodResult {
-  if (outcome instanceof StartedTask) return { ...toMethodResult(outcome.task), type: 'task' }
-  return toMethodResult(outcome)
 }
 
 /** Runs the middleware around `run`. */
@@ -239,7 +234,7 @@ function runValidated<Written>(
   const { source } = tool
   if (source.onInputAvailable !== undefined) tellHooks(tool, { input }, context, reportError)
   const finish = (output: unknown): Written | Promise<Written> => {
-    if (isInputRequired(output)) {
+    if (typeof output === 'object' && isInputRequired(output)) {
       const again = (): unknown => source.execute!(input, context)
       return context.askReturned(output).then(again).then(finish).catch(fail)
     }
@@ -247,10 +242,13 @@ function runValidated<Written>(
     try {
       if (output instanceof StartedTask) return write(output)
       const result = tool.toResult(output, era)
-      if (!(result instanceof Promise)) return complete(tool, output, result, context, reportError, write)
-      return result
-        .then((settled) => complete(tool, output, settled, context, reportError, write))
-        .catch((cause: unknown) => fail(notSendable(tool, cause)))
+      if (result instanceof Promise)
+        return result
+          .then((settled) => complete(tool, output, settled, context, reportError, write))
+          .catch((cause: unknown) => fail(notSendable(tool, cause)))
+      return result.isError === true || source.onOutput !== undefined
+        ? complete(tool, output, result, context, reportError, write)
+        : write(result)
     } catch (cause) {
       return fail(notSendable(tool, cause))
     }
