@@ -1,8 +1,10 @@
-/** Writes the program that a runtime runs: the subject, and what serves it there, in one file. */
+/** Writes the program that a runtime runs: the subject, and what serves it there, in the files that `mayfly build` would write. */
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import * as esbuild from 'esbuild'
+import { splitBundle } from '../../deploy/build/split.ts'
 import { listOf } from '../peers/floor.ts'
 import { echoTools } from '../tools.ts'
 import type { Issuer } from './issuer.ts'
@@ -24,6 +26,7 @@ export interface EntryOptions {
   readonly minify?: boolean
 }
 
+/** Returns the paths of the files that were written beside `outfile`. */
 export async function writeEntry({
   runtime,
   serving,
@@ -32,7 +35,7 @@ export async function writeEntry({
   outfile,
   keys = { keys: [] },
   minify = true,
-}: EntryOptions): Promise<void> {
+}: EntryOptions): Promise<string[]> {
   const [imported, run] = served(runtime, serving)
   const contents = [
     imported,
@@ -43,7 +46,7 @@ export async function writeEntry({
     ...(serving.kind === 'listener' ? [] : [`const served = ${serving.expression}`]),
     run,
   ].join('\n')
-  await bundle(runtime, { contents, outfile, minify, isFramework: serving.module.startsWith('frameworks/') })
+  return bundle(runtime, { contents, outfile, minify, isFramework: serving.module.startsWith('frameworks/') })
 }
 
 /** Only what the expression names: the tools bring zod along. */
@@ -139,7 +142,7 @@ const REQUIRE = `import { createRequire as __require } from 'node:module'; const
 const NOT_INSTALLED = ['@mcp-use/client', 'effect', 'sury', '@valibot/to-json-schema']
 
 /** workerd has Node's modules by their full names alone; wrangler does the same. */
-const prefixBuiltins: Plugin = {
+const prefixBuiltins: esbuild.Plugin = {
   name: 'prefix-builtins',
   setup({ onResolve }) {
     onResolve({ filter: /^[a-z][a-z0-9_/]*$/ }, ({ path }) =>
@@ -155,10 +158,17 @@ interface Source {
   readonly isFramework: boolean
 }
 
-async function bundle(runtime: Runtime, { contents, outfile, minify, isFramework }: Source): Promise<void> {
+/** Where `mayfly build` writes what is loaded later beside the program. */
+const SPLIT: readonly Runtime[] = ['Node', 'deno', 'bun', 'lambda']
+
+async function bundle(
+  runtime: Runtime,
+  { contents, outfile, minify, isFramework }: Source,
+): Promise<string[]> {
   const hasNode = !['workerd', 'edge-runtime'].includes(runtime)
-  await build({
+  const options = {
     stdin: { contents, resolveDir: ROOT, loader: 'js' },
+    absWorkingDir: ROOT,
     outfile,
     bundle: true,
     minify,
@@ -175,5 +185,11 @@ async function bundle(runtime: Runtime, { contents, outfile, minify, isFramework
     ...(hasNode && { banner: { js: REQUIRE } }),
     ...(runtime === 'workerd' && { plugins: [prefixBuiltins] }),
     logLevel: 'silent',
-  })
+  } satisfies esbuild.BuildOptions
+  const whole = await esbuild.build({ ...options, write: false, metafile: true })
+  const parts = SPLIT.includes(runtime) ? await splitBundle(esbuild, options, whole.metafile) : undefined
+  const files = parts ?? whole.outputFiles
+  mkdirSync(dirname(outfile), { recursive: true })
+  for (const { path, contents: code } of files) writeFileSync(path, code)
+  return files.map(({ path }) => path).filter((path) => path !== outfile)
 }

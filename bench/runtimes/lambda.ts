@@ -2,8 +2,8 @@
  * AWS's own runtime interface client, as on Lambda: one process with one call at a time, which fetches its events from the Runtime
  * API and posts its answers there. This process is that API, so what is measured is the function's process alone.
  */
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { startEnvironment } from '../../deploy/targets/lambda/environment.ts'
 import { type FunctionResult, fromHead, fromResult, toEvent } from '../../deploy/targets/lambda/events.ts'
 import type { Answer } from '../../deploy/targets/lambda/runtime-api.ts'
@@ -29,13 +29,14 @@ export interface LambdaProcess {
   stop(): Promise<void>
 }
 
-/** Puts a bundled module, which exports `handler`, into a folder as Lambda unpacks it, and returns that folder. */
-export function unpackLambda(bundle: string): string {
+/** Puts a bundled module, which exports `handler`, and what it loads into a folder as Lambda unpacks it, and returns that folder. */
+export function unpackLambda(bundle: string, parts: readonly string[]): string {
   installPackage(LAMBDA_CLIENT)
   const taskRoot = bundle.replace(/\.mjs$/, '')
   mkdirSync(taskRoot)
   writeFileSync(join(taskRoot, 'index.mjs'), WRITE_PID + readFileSync(bundle, 'utf8'))
   rmSync(bundle)
+  for (const part of parts) renameSync(part, join(taskRoot, basename(part)))
   return taskRoot
 }
 

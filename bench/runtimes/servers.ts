@@ -64,9 +64,9 @@ export async function prepareServer(options: ServerOptions): Promise<PreparedSer
   }
   const extension = runtime === 'edge-runtime' ? 'js' : 'mjs'
   const outfile = join(folder, `${fileNameOf(runtime, name, fixture)}.${extension}`)
-  await writeEntry({ runtime, serving, fixture, port, keys, outfile })
+  const parts = await writeEntry({ runtime, serving, fixture, port, keys, outfile })
   if (runtime === 'lambda') {
-    const taskRoot = unpackLambda(outfile)
+    const taskRoot = unpackLambda(outfile, parts)
     return { start: async () => ({ ...(await startLambda(taskRoot, env)), atOnce: 1 }) }
   }
   return listening(commandOf(runtime, outfile, await hostFor(runtime, folder), port))

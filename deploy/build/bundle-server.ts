@@ -1,18 +1,21 @@
 /** Bundles a user's server with the code that a platform needs to load it. */
-import { readFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { BuildOptions, Message, Metafile, Plugin } from 'esbuild'
+import type { BuildOptions, Message, Metafile, OutputFile, Plugin } from 'esbuild'
 import type { Artefact, Project } from '../contract/target.ts'
 import { noDefaultExport, noFetch } from '../project/entry.ts'
 import { buildErrors, isBuildFailure, loadEsbuild, refuseForeignInputs } from './bundler.ts'
 import { type FileNames, fileNames } from './file-names.ts'
 import { optionalPackages } from './optional-packages.ts'
+import { splitBundle } from './split.ts'
 
 export interface ServerBundle {
   /** Source of the module that the platform loads; it imports the user's server from `mayfly:entry`, named exports from `mayfly:exports`. */
   readonly main: string
+  /** Source of the module `mayfly:first`, which `main` may import before the server. */
+  readonly first?: string
   /** Absolute path to write. */
   readonly outfile: string
   /** `node` leaves Node's own modules as imports; `neutral` is for platforms with web standards only. */
@@ -27,6 +30,8 @@ export interface ServerBundle {
   readonly sourceMap?: 'inline' | 'linked'
   /** Default `es2022`. */
   readonly target?: string
+  /** Whether what is loaded by `import()` may be in files beside `outfile`. The platform must then get the whole folder. Default false. */
+  readonly isSplit?: boolean
 }
 
 /** For `platform: 'node'`: the bundle is an ES module, and may contain CommonJS that requires Node's own modules. */
@@ -41,11 +46,20 @@ const BUNDLED_NAMES: FileNames = {
 
 /** The user's server, as the platforms' modules import it. */
 const ENTRY = 'mayfly:entry'
+const EXPORTS = 'mayfly:exports'
+const FIRST = 'mayfly:first'
 
 const OWN = createRequire(import.meta.url)
 
-/** Writes the minified bundle and returns its size. Throws `CliError` for an entry that does not build or exports no server. */
-export async function bundleServer(project: Project, bundle: ServerBundle): Promise<Artefact['size']> {
+export interface WrittenBundle {
+  /** Of all files. */
+  readonly size: Artefact['size']
+  /** Names of the files with code, in the folder of `outfile`, which is the first. */
+  readonly files: readonly string[]
+}
+
+/** Writes the minified bundle. Throws `CliError` for an entry that does not build or exports no server. */
+export async function bundleServer(project: Project, bundle: ServerBundle): Promise<WrittenBundle> {
   const esbuild = await loadEsbuild(project.cwd)
   const options: BuildOptions = {
     stdin: {
@@ -72,29 +86,53 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     ...(bundle.sourceMap && { sourcemap: bundle.sourceMap, sourcesContent: false }),
     plugins: [
       ...(bundle.plugins ?? []),
-      entryPlugin(project.entry),
+      entryPlugin(project.entry, bundle.first),
       optionalPackages(),
       ...(bundle.banner?.includes(NODE_BANNER) ? [fileNames(() => BUNDLED_NAMES)] : []),
       ...(bundle.platform === 'node' ? [nodeModules] : []),
     ],
     logLevel: 'silent',
   }
-  try {
-    const { metafile } = await esbuild.build({ ...options, metafile: true })
-    refuseForeignInputs(metafile, project)
-    if (usesTransports(metafile)) {
-      const plugins = [...(options.plugins ?? []), transportsOf(project)]
-      await esbuild.build({ ...options, plugins })
-    }
-  } catch (error) {
+  const built = await build(esbuild, options, project, bundle.isSplit).catch((error: unknown) => {
     if (!isBuildFailure(error)) throw error
     const isOfEntry = ({ text, location }: Message): boolean =>
       location?.file === `mayfly:${ENTRY}` && /No matching export in ".*" for import "default"/.test(text)
     if (error.errors.some(isOfEntry)) throw noDefaultExport(project.entry)
     throw buildErrors(error.errors)
+  })
+  mkdirSync(dirname(bundle.outfile), { recursive: true })
+  for (const { path, contents } of built) writeFileSync(path, contents)
+  const code = built.filter(({ path }) => !path.endsWith('.map'))
+  const main = basename(bundle.outfile)
+  const others = code.map(({ path }) => basename(path)).filter((name) => name !== main)
+  return {
+    size: {
+      raw: sum(code.map(({ contents }) => contents.byteLength)),
+      gzip: sum(code.map(({ contents }) => gzipSync(contents, { level: 9 }).byteLength)),
+    },
+    files: [main, ...others.sort()],
   }
-  const code = readFileSync(bundle.outfile)
-  return { raw: code.byteLength, gzip: gzipSync(code, { level: 9 }).byteLength }
+}
+
+async function build(
+  esbuild: typeof import('esbuild'),
+  given: BuildOptions,
+  project: Project,
+  isSplit = false,
+): Promise<readonly OutputFile[]> {
+  let options = given
+  let whole = await esbuild.build({ ...options, metafile: true, write: false })
+  refuseForeignInputs(whole.metafile, project)
+  if (usesTransports(whole.metafile)) {
+    options = { ...options, plugins: [...(options.plugins ?? []), transportsOf(project)] }
+    whole = await esbuild.build({ ...options, metafile: true, write: false })
+  }
+  const parts = isSplit ? await splitBundle(esbuild, options, whole.metafile) : undefined
+  return parts ?? whole.outputFiles
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
 }
 
 const TRANSPORTS = {
@@ -147,13 +185,21 @@ if (typeof server?.fetch !== 'function') throw Object.assign(new TypeError(${com
 export default server`
 }
 
-function entryPlugin(entry: string): Plugin {
+function entryPlugin(entry: string, first = ''): Plugin {
+  const modules: { readonly [path: string]: string } = {
+    [ENTRY]: checkedEntry(entry),
+    [FIRST]: first,
+    [EXPORTS]: `export * from ${JSON.stringify(entry)}`,
+  }
   return {
     name: 'mayfly-entry',
     setup(build) {
-      build.onResolve({ filter: /^mayfly:(?:entry|exports)$/ }, ({ path }) => ({ path, namespace: 'mayfly' }))
+      build.onResolve({ filter: /^mayfly:(?:entry|exports|first)$/ }, ({ path }) => ({
+        path,
+        namespace: 'mayfly',
+      }))
       build.onLoad({ filter: /./, namespace: 'mayfly' }, ({ path }) => ({
-        contents: path === ENTRY ? checkedEntry(entry) : `export * from ${JSON.stringify(entry)}`,
+        contents: modules[path] ?? '',
         resolveDir: dirname(entry),
       }))
       // A project that was not written with Mayfly may not have it installed. Its adapters are then resolved from this file.

@@ -22,9 +22,10 @@ export function optionalPackages(): Plugin {
   }
 }
 
-interface Manifest {
+export interface Manifest {
   readonly peerDependenciesMeta?: { readonly [name: string]: { readonly optional?: boolean } }
   readonly optionalDependencies?: { readonly [name: string]: string }
+  readonly sideEffects?: boolean | readonly string[]
 }
 
 /** Whether the package of the file `importer` declares it so. */
@@ -34,8 +35,8 @@ function isOptional(path: string, importer: string): boolean {
   return peerDependenciesMeta[name]?.optional === true || name in optionalDependencies
 }
 
-/** The nearest package.json with a name, within `node_modules`. */
-function manifestOf(file: string): Manifest {
+/** The nearest package.json with a name, within `node_modules`; otherwise empty. */
+export function manifestOf(file: string): Manifest {
   for (let folder = dirname(file); /[\\/]node_modules[\\/]/.test(`${folder}/`); folder = dirname(folder)) {
     const manifest = join(folder, 'package.json')
     if (!existsSync(manifest)) continue

@@ -28,7 +28,7 @@ function plain(runtime: string, run: (file: string, options: PreviewOptions) => 
     build: async (project, outDir) => {
       const outfile = join(outDir, 'server.js')
       const banner = runtime === 'deno' ? { banner: NODE_BANNER } : {}
-      const size = await bundleServer(project, {
+      const { size } = await bundleServer(project, {
         main: MAIN,
         outfile,
         platform: 'node',

@@ -1,4 +1,4 @@
-/** Bun: one file that serves until a signal ends it. */
+/** Bun: a program that serves until a signal ends it. */
 
 import { join } from 'node:path'
 import { textOf } from '../../../src/definition/error-text.ts'
@@ -33,7 +33,13 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
     const main = 'server.js'
     const outfile = join(outDir, main)
-    const size = await bundleServer(project, { main: MAIN, outfile, platform: 'node', conditions: ['bun'] })
+    const { size } = await bundleServer(project, {
+      main: MAIN,
+      outfile,
+      platform: 'node',
+      conditions: ['bun'],
+      isSplit: true,
+    })
     return { main, size, limits: [] }
   },
   preview: (outDir, { port, project }) => ({

@@ -1,4 +1,4 @@
-/** Deno and Deno Deploy: one file that serves. */
+/** Deno and Deno Deploy: a program that serves. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,12 +39,13 @@ ${denoDrain(END_STREAMS)}${cron === undefined ? '' : `// Available on Deno Deplo
 const artefact: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir, earlier) => {
     const file = 'server.js'
-    const size = await bundleServer(project, {
+    const { size } = await bundleServer(project, {
       main: main(cronOf(project)),
       outfile: join(outDir, file),
       platform: 'node',
       conditions: ['deno'],
       banner: NODE_BANNER,
+      isSplit: true,
     })
     const tasks = { start: `deno run --allow-net --allow-env ${file}` }
     // `deno deploy create` and `switch` may have written the organization and the app there.

@@ -1,4 +1,4 @@
-/** The deployment package: one bundle in one zip, with identical bytes for the same server. */
+/** The deployment package: a bundle in one zip, with identical bytes for the same server. */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,21 +18,20 @@ export const SECRETS_TEMPLATE_FILE = 'secrets.yaml'
 const LIMITS: Artefact['limits'] = [sizeLimit(FACTS.lambda.unzippedBytes, 'raw')]
 
 /** Imports the server after the secrets are in the environment, since it may read them while it loads. */
-const main = (
-  cron: Cron | undefined,
-  hasTasks: boolean,
-): string => `import { lambda, streamingLambda } from 'mayfly-mcp/lambda'
-
-const { MAYFLY_SECRETS: secrets = '{}' } = process.env
-delete process.env.MAYFLY_SECRETS
-Object.assign(process.env, JSON.parse(secrets))
-const { default: server } = await import('mayfly:entry')
+const main = (cron: Cron | undefined, hasTasks: boolean): string => `import 'mayfly:first'
+import server from 'mayfly:entry'
+import { lambda, streamingLambda } from 'mayfly-mcp/lambda'
+${hasTasks ? `import * as exported from 'mayfly:exports'\n` : ''}
 export const handler = lambda(server)
 export const streamingHandler = streamingLambda(server)
 ${hasTasks ? QUEUE : ''}${cron === undefined ? '' : `export const cronHandler = ${cronCall(cron, CALL)}\n`}`
 
-const QUEUE = `const { queue } = await import('mayfly:exports')
-export const queueHandler = queue ?? (() => {
+const FIRST = `const { MAYFLY_SECRETS: secrets = '{}' } = process.env
+delete process.env.MAYFLY_SECRETS
+Object.assign(process.env, JSON.parse(secrets))
+`
+
+const QUEUE = `export const queueHandler = exported.queue ?? (() => {
   throw new Error('the entry has no export "queue": export const queue = runner.handler, see docs/tasks-runners.md')
 })
 `
@@ -54,18 +53,21 @@ export async function buildPackage(project: Project, outDir: string): Promise<Ar
   const outfile = join(outDir, 'index.mjs')
   const cron = cronOf(project)
   const hasTasks = keepsTasks(project)
-  const size = await bundleServer(project, {
+  const { size, files } = await bundleServer(project, {
     main: main(cron, hasTasks),
+    first: FIRST,
     outfile,
     platform: 'node',
     banner: NODE_BANNER,
+    isSplit: true,
   })
   // The earliest date of the zip format, in local time as the format requires, so that the bytes are the same in every time zone.
   const mtime = new Date(1980, 0, 1)
-  const zipped = zipSync({
-    'index.mjs': [readFileSync(outfile), { level: 9, mtime, os: 3, attrs: (FILE_MODE << 16) >>> 0 }],
-  })
-  rmSync(outfile)
+  const options = { level: 9, mtime, os: 3, attrs: (FILE_MODE << 16) >>> 0 } as const
+  const zipped = zipSync(
+    Object.fromEntries(files.map((name) => [name, [readFileSync(join(outDir, name)), options] as const])),
+  )
+  for (const name of files) rmSync(join(outDir, name))
   writeFileSync(join(outDir, ZIP), zipped)
   writeFileSync(join(outDir, TEMPLATE_FILE), template({ schedule: cron?.schedule, hasTasks }))
   writeFileSync(join(outDir, SECRETS_TEMPLATE_FILE), SECRETS_TEMPLATE)

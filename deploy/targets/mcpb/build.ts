@@ -108,7 +108,13 @@ async function writeBundle(
   const bundle = join(outDir, 'bundle')
   const outfile = join(bundle, SERVER_FILE)
   mkdirSync(dirname(outfile), { recursive: true })
-  const size = await bundleServer(project, { main: MAIN, outfile, platform: 'node', banner: NODE_BANNER })
+  const { size, files: written } = await bundleServer(project, {
+    main: MAIN,
+    outfile,
+    platform: 'node',
+    banner: NODE_BANNER,
+    isSplit: true,
+  })
   const found = projectFolders(project)
     .map(manifestIn)
     .find((one) => one !== undefined)
@@ -116,7 +122,11 @@ async function writeBundle(
   const text = `${JSON.stringify(manifest, null, 2)}\n`
   writeFileSync(join(bundle, 'manifest.json'), text)
   const main = `${identity.id.replaceAll(/[^\w.-]+/g, '-')}.mcpb`
-  const files = { 'manifest.json': new TextEncoder().encode(text), [SERVER_FILE]: readFileSync(outfile) }
+  const code = written.map((name) => {
+    const file = join(dirname(SERVER_FILE), name)
+    return [file, readFileSync(join(bundle, file))] as const
+  })
+  const files = { 'manifest.json': new TextEncoder().encode(text), ...Object.fromEntries(code) }
   // A fixed date, so that the bytes are the same for the same server: a ZIP has no dates before 1980.
   writeFileSync(join(outDir, main), zipSync(files, { level: 9, mtime: '1980-01-02' }))
   return { main, size, limits: [] }

@@ -43,26 +43,27 @@ const FUNCTION_LIMITS: Artefact['limits'] = [sizeLimit(facts.functionBytes, 'gzi
 const EDGE_LIMITS: Artefact['limits'] = [sizeLimit(facts.edgeFunctionBytes, 'gzip')]
 
 const FUNCTION_FOLDER = 'netlify/functions'
+const FUNCTION_FILE = join(FUNCTION_FOLDER, 'mcp.mjs')
 const EDGE_FOLDER = 'netlify/edge-functions'
 
 const FUNCTIONS = `[functions]\ndirectory = "${FUNCTION_FOLDER}"\n`
 
 const asFunction: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
-    const file = join(FUNCTION_FOLDER, 'mcp.mjs')
     writeSite(outDir, FUNCTION_FOLDER, FUNCTIONS)
     writeCron(project, outDir)
-    const size = await bundleServer(project, {
+    // In one file: Netlify's CLI bundles it again, without splitting (zip-it-and-ship-it 16.2).
+    const { size } = await bundleServer(project, {
       main: main('netlify'),
-      outfile: join(outDir, file),
+      outfile: join(outDir, FUNCTION_FILE),
       platform: 'node',
       banner: NODE_BANNER,
     })
-    return { main: file, size, limits: FUNCTION_LIMITS }
+    return { main: FUNCTION_FILE, size, limits: FUNCTION_LIMITS }
   },
   preview: (outDir, { port }): Launch => ({
     command: FUNCTION_HOST,
-    args: [String(port), join(outDir, FUNCTION_FOLDER, 'mcp.mjs')],
+    args: [String(port), join(outDir, FUNCTION_FILE)],
     cwd: outDir,
   }),
 }
@@ -72,7 +73,7 @@ const asEdgeFunction: Pick<Target, 'build' | 'preview'> = {
     const file = join(EDGE_FOLDER, 'mcp.js')
     const hasCron = writeCron(project, outDir)
     writeSite(outDir, EDGE_FOLDER, hasCron ? FUNCTIONS : '')
-    const size = await bundleServer(project, {
+    const { size } = await bundleServer(project, {
       main: main('netlifyEdge'),
       outfile: join(outDir, file),
       platform: 'node',

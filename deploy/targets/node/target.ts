@@ -1,4 +1,4 @@
-/** Node: one file that serves until a signal ends it. */
+/** Node: a program that serves until a signal ends it. */
 
 import { join } from 'node:path'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
@@ -34,12 +34,13 @@ export const node: Target = {
   build: async (project, outDir) => {
     const main = 'server.mjs'
     const outfile = join(outDir, main)
-    const size = await bundleServer(project, {
+    const { size } = await bundleServer(project, {
       main: MAIN,
       outfile,
       platform: 'node',
       banner: NODE_BANNER + LOAD_BANNER,
       sourceMap: 'linked',
+      isSplit: true,
     })
     return { main, size, limits: [] }
   },

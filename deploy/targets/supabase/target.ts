@@ -47,7 +47,8 @@ const artefact: Pick<Target, 'build' | 'preview'> = {
     const folder = join('supabase/functions', project.name)
     mkdirSync(join(outDir, folder), { recursive: true })
     const main = join(folder, 'index.js')
-    const size = await bundleServer(project, {
+    // In one file: what follows an `import` without a space, as in minified code, the CLI does not upload.
+    const { size } = await bundleServer(project, {
       main: MAIN,
       outfile: join(outDir, main),
       platform: 'node',

@@ -58,11 +58,12 @@ const onNode: Pick<Target, 'build' | 'preview'> = {
       supportsCancellation: true,
     })
     const outfile = join(outDir, main)
-    const size = await bundleServer(project, {
+    const { size } = await bundleServer(project, {
       main: nodeMain(maxDuration),
       outfile,
       platform: 'node',
       banner: NODE_BANNER,
+      isSplit: true,
     })
     return { main, size, limits: NODE_LIMITS }
   },
@@ -77,7 +78,7 @@ const onEdge: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir) => {
     const main = writeOutput(project, outDir, 'index.js', { runtime: 'edge', entrypoint: 'index.js' })
     const outfile = join(outDir, main)
-    const size = await bundleServer(project, {
+    const { size } = await bundleServer(project, {
       main: EDGE_MAIN,
       outfile,
       platform: 'neutral',

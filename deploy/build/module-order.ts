@@ -1,0 +1,76 @@
+/** In which order the modules of a bundle run. */
+import { resolve } from 'node:path'
+import type { Metafile } from 'esbuild'
+import { manifestOf } from './optional-packages.ts'
+
+interface OrderOptions {
+  /** What the paths of the metafile are relative to. */
+  readonly cwd: string
+  /** Whether a file is part of Mayfly. */
+  readonly isOwn: (file: string) => boolean
+}
+
+/**
+ * Whether a split bundle runs its modules in the order in which they import each other. A module that two files share runs before both, and
+ * so before what its importer imports first, such as a polyfill. Modules without side effects may run at any time: Mayfly's, and those of
+ * packages with `"sideEffects": false`.
+ */
+export function keepsOrder(
+  { inputs, outputs }: Metafile,
+  main: string,
+  { cwd, isOwn }: OrderOptions,
+): boolean {
+  const used = new Set(
+    Object.values(outputs).flatMap(({ inputs: parts }) =>
+      Object.entries(parts).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+    ),
+  )
+  const matters = (path: string): boolean => {
+    const file = resolve(cwd, path)
+    // A CommonJS module runs where it is required.
+    if (!used.has(path) || inputs[path]?.format !== 'esm' || isOwn(file)) return false
+    return manifestOf(file).sideEffects !== false
+  }
+  const entries = Object.entries(outputs).flatMap(([output, { entryPoint }]) =>
+    entryPoint === undefined ? [] : [{ output, entryPoint }],
+  )
+  const intended = ({ entryPoint }: (typeof entries)[number]): string[] =>
+    ordered(entryPoint, (path) => statics(inputs[path]?.imports))
+  const actual = ({ output }: (typeof entries)[number], expected: readonly string[]): string[] =>
+    ordered(output, (path) => statics(outputs[path]?.imports)).flatMap((path) => {
+      const held = Object.keys(outputs[path]?.inputs ?? {})
+      // esbuild follows the entry's imports in its own file. It lists a module where its first part is, though, before what it imports.
+      return path === output ? held.toSorted((a, b) => expected.indexOf(a) - expected.indexOf(b)) : held
+    })
+  const first = entries.find(({ entryPoint }) => entryPoint === main)
+  const started = new Set(first === undefined ? [] : intended(first))
+  return entries.every((entry) => {
+    const isOfEntry = (path: string): boolean => entry === first || !started.has(path)
+    const expected = intended(entry).filter((path) => isOfEntry(path) && matters(path))
+    const found = actual(entry, expected).filter((path) => isOfEntry(path) && matters(path))
+    return expected.join('\n') === found.join('\n')
+  })
+}
+
+/** What a module or a file imports when it is loaded. */
+function statics(
+  imports: readonly { path: string; kind: string; external?: boolean }[] = [],
+): readonly string[] {
+  return imports.flatMap(({ path, kind, external }) =>
+    kind === 'import-statement' && !external ? [path] : [],
+  )
+}
+
+/** Depth first, each after what it imports. */
+function ordered(root: string, importsOf: (path: string) => readonly string[]): string[] {
+  const seen = new Set<string>()
+  const order: string[] = []
+  const visit = (path: string): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    importsOf(path).forEach(visit)
+    order.push(path)
+  }
+  visit(root)
+  return order
+}
