@@ -125,8 +125,10 @@ describe.each(RUNTIMES)('on %s', (runtime) => {
     const serving = servingOf(CONTENDERS.find(({ name }) => name === server)!, runtime, offer)
     if (typeof serving !== 'object' || serving.kind === 'xmcp') throw new TypeError(`no ${server}`)
     const outfile = join(folder, `${server}-${runtime}-${offer}.js`)
-    await writeEntry({ runtime, serving, fixture: { toolCount: 10, fieldCount: 4 }, port: 1, outfile })
-    return readFile(outfile, 'utf8')
+    const fixture = { toolCount: 10, fieldCount: 4 }
+    const parts = await writeEntry({ runtime, serving, fixture, port: 1, outfile })
+    const texts = await Promise.all([outfile, ...parts].map((file) => readFile(file, 'utf8')))
+    return texts.join('\n')
   }
 })
 
