@@ -14,8 +14,6 @@ import { splitBundle } from './split.ts'
 export interface ServerBundle {
   /** Source of the module that the platform loads; it imports the user's server from `mayfly:entry`, named exports from `mayfly:exports`. */
   readonly main: string
-  /** Source of the module `mayfly:first`, which `main` may import before the server. */
-  readonly first?: string
   /** Absolute path to write. */
   readonly outfile: string
   /** `node` leaves Node's own modules as imports; `neutral` is for platforms with web standards only. */
@@ -46,8 +44,6 @@ const BUNDLED_NAMES: FileNames = {
 
 /** The user's server, as the platforms' modules import it. */
 const ENTRY = 'mayfly:entry'
-const EXPORTS = 'mayfly:exports'
-const FIRST = 'mayfly:first'
 
 const OWN = createRequire(import.meta.url)
 
@@ -86,7 +82,7 @@ export async function bundleServer(project: Project, bundle: ServerBundle): Prom
     ...(bundle.sourceMap && { sourcemap: bundle.sourceMap, sourcesContent: false }),
     plugins: [
       ...(bundle.plugins ?? []),
-      entryPlugin(project.entry, bundle.first),
+      entryPlugin(project.entry),
       optionalPackages(),
       ...(bundle.banner?.includes(NODE_BANNER) ? [fileNames(() => BUNDLED_NAMES)] : []),
       ...(bundle.platform === 'node' ? [nodeModules] : []),
@@ -185,21 +181,16 @@ if (typeof server?.fetch !== 'function') throw Object.assign(new TypeError(${com
 export default server`
 }
 
-function entryPlugin(entry: string, first = ''): Plugin {
-  const modules: { readonly [path: string]: string } = {
-    [ENTRY]: checkedEntry(entry),
-    [FIRST]: first,
-    [EXPORTS]: `export * from ${JSON.stringify(entry)}`,
-  }
+function entryPlugin(entry: string): Plugin {
   return {
     name: 'mayfly-entry',
     setup(build) {
-      build.onResolve({ filter: /^mayfly:(?:entry|exports|first)$/ }, ({ path }) => ({
+      build.onResolve({ filter: /^mayfly:(?:entry|exports)$/ }, ({ path }) => ({
         path,
         namespace: 'mayfly',
       }))
       build.onLoad({ filter: /./, namespace: 'mayfly' }, ({ path }) => ({
-        contents: modules[path] ?? '',
+        contents: path === ENTRY ? checkedEntry(entry) : `export * from ${JSON.stringify(entry)}`,
         resolveDir: dirname(entry),
       }))
       // A project that was not written with Mayfly may not have it installed. Its adapters are then resolved from this file.

@@ -10,27 +10,33 @@ interface OrderOptions {
   readonly isOwn: (file: string) => boolean
 }
 
+/** Whether it matters when a module runs. It is named as in a metafile. */
+export type OrderSense = (path: string) => boolean
+
+/** It does not for Mayfly's modules, for those of packages with `"sideEffects": false`, and for data. */
+export function createOrderSense({ cwd, isOwn }: OrderOptions): OrderSense {
+  const known = new Map<string, boolean>()
+  return (path) => {
+    const file = resolve(cwd, path)
+    const matters =
+      known.get(path) ?? !(isOwn(file) || file.endsWith('.json') || manifestOf(file).sideEffects === false)
+    known.set(path, matters)
+    return matters
+  }
+}
+
 /**
  * Whether a split bundle runs its modules in the order in which they import each other. A module that two files share runs before both, and
- * so before what its importer imports first, such as a polyfill. Modules without side effects may run at any time: Mayfly's, and those of
- * packages with `"sideEffects": false`.
+ * so before what its importer imports first, such as a polyfill.
  */
-export function keepsOrder(
-  { inputs, outputs }: Metafile,
-  main: string,
-  { cwd, isOwn }: OrderOptions,
-): boolean {
+export function keepsOrder({ inputs, outputs }: Metafile, main: string, order: OrderSense): boolean {
   const used = new Set(
     Object.values(outputs).flatMap(({ inputs: parts }) =>
       Object.entries(parts).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
     ),
   )
-  const matters = (path: string): boolean => {
-    const file = resolve(cwd, path)
-    // A CommonJS module runs where it is required.
-    if (!used.has(path) || inputs[path]?.format !== 'esm' || isOwn(file)) return false
-    return manifestOf(file).sideEffects !== false
-  }
+  // A CommonJS module runs where it is required.
+  const matters = (path: string): boolean => used.has(path) && inputs[path]?.format !== 'cjs' && order(path)
   const entries = Object.entries(outputs).flatMap(([output, { entryPoint }]) =>
     entryPoint === undefined ? [] : [{ output, entryPoint }],
   )

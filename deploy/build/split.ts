@@ -2,7 +2,7 @@
 import { basename, dirname, extname, resolve, sep } from 'node:path'
 import type { BuildOptions, Metafile, OutputFile, Plugin } from 'esbuild'
 import { packageFolder } from '../project/mayfly-package.ts'
-import { keepsOrder } from './module-order.ts'
+import { createOrderSense, keepsOrder, type OrderSense } from './module-order.ts'
 
 /** Each file that is opened at the start costs as much as parsing 20 KB (Node 24, deno 2.9). */
 const MAX_AT_START = 4
@@ -24,7 +24,8 @@ export async function splitBundle(
   whole: Metafile,
 ): Promise<OutputFile[] | undefined> {
   const cwd = options.absWorkingDir ?? process.cwd()
-  const graph = new Graph(whole, cwd)
+  const order = createOrderSense({ cwd, isOwn })
+  const graph = new Graph(whole, cwd, order)
   if (graph.loadedLater.length === 0) return undefined
   const extension = extname(outfile)
   const { metafile, outputFiles } = await build({
@@ -39,7 +40,7 @@ export async function splitBundle(
     plugins: [mainPlugin(stdin, outfile), partsPlugin(graph), ...plugins],
   })
   const main = `${MAIN_NAMESPACE}:${basename(outfile)}`
-  return atStart(metafile, main) <= MAX_AT_START && keepsOrder(metafile, main, { cwd, isOwn })
+  return atStart(metafile, main) <= MAX_AT_START && keepsOrder(metafile, main, order)
     ? outputFiles
     : undefined
 }
@@ -72,11 +73,14 @@ class Graph {
   readonly loadedLater: readonly string[]
   /** Absolute paths of Mayfly's own, and a name of its own for each. */
   readonly parts: ReadonlyMap<string, string>
-  /** Absolute paths of Mayfly's modules that the start needs, and of those that several parts need. */
+  /**
+   * Absolute paths of Mayfly's modules that the start needs, and of those that several parts need, unless they import something that must
+   * run in its place.
+   */
   readonly shared: readonly string[]
   readonly #inputs: Metafile['inputs']
 
-  constructor({ inputs, outputs }: Metafile, cwd: string) {
+  constructor({ inputs, outputs }: Metafile, cwd: string, order: OrderSense) {
     this.#inputs = inputs
     const contents = Object.values(outputs).flatMap((output) => Object.entries(output.inputs))
     const used = new Set(contents.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])))
@@ -96,7 +100,8 @@ class Graph {
     for (const part of parts)
       for (const path of this.#closure([part])) counts.set(path, (counts.get(path) ?? 0) + 1)
     const between = [...counts].flatMap(([path, count]) => (count > 1 && !started.has(path) ? [path] : []))
-    this.shared = [...started, ...between.sort()].filter(isOwnInput).map((path) => resolve(cwd, path))
+    const isMovable = (path: string): boolean => isOwnInput(path) && ![...this.#closure([path])].some(order)
+    this.shared = [...started, ...between.sort()].filter(isMovable).map((path) => resolve(cwd, path))
     this.parts = named(parts.map((path) => resolve(cwd, path)))
   }
 

@@ -132,13 +132,22 @@ describe('the order in which modules run', { timeout: 120_000 }, () => {
     'first.ts': `globalThis.FIRST = 'set'`,
     'shared.ts': `export const greeting = 'hello, ' + globalThis.FIRST`,
   }
+  // esbuild tells no format of a module without imports and exports.
+  const UNTYPED = {
+    ...ORDERED,
+    'package.json': '{ "name": "a" }',
+    'server.ts': `import './first.js'\n${SERVER}`,
+  }
 
-  test('stays what it is: one file if a shared module would run before what its importer imports first', async () => {
-    await using project = new Arranged(ORDERED)
-    const files = await project.built('bun')
-    expect([...files.keys()].filter((name) => name.endsWith('.js'))).toEqual(['server.js'])
-    expect(files.get('server.js')?.includes('the-report')).toBe(true)
-  })
+  test.for([ORDERED, { ...UNTYPED, 'first.js': ORDERED['first.ts']! }])(
+    'stays what it is: one file if a shared module would run before what its importer imports first',
+    async (arranged) => {
+      await using project = new Arranged(arranged)
+      const files = await project.built('bun')
+      expect([...files.keys()].filter((name) => name.endsWith('.js'))).toEqual(['server.js'])
+      expect(files.get('server.js')?.includes('the-report')).toBe(true)
+    },
+  )
 
   test('is of no matter for packages that declare no side effects', async () => {
     await using project = new Arranged({
@@ -176,6 +185,11 @@ describe('Mayfly’s own parts', () => {
     ...modules,
     [at('../package.json')]: `{ "name": "mayfly-mcp", "type": "module", "sideEffects": false }`,
     ...Object.fromEntries(PARTS.map((index) => [at(`part${index}.js`), partOf(index)])),
+    // The adapter of a platform, whose package must run after what the server imports first.
+    [at('adapter.js')]: `import { host } from 'host'\nexport const hosted = () => host`,
+    'node_modules/host/package.json': `{ "name": "host", "type": "module", "exports": "./host.js" }`,
+    'node_modules/host/host.js': `export const host = 'after ' + globalThis.FIRST`,
+    'first.js': `globalThis.FIRST = 'first'`,
     [at('index.js')]: [
       ...[0, 1, 2].map((bit) => `import { core${bit} } from './core${bit}.js'`),
       `export const start = () => [core0(), core1(), core2()]`,
@@ -187,8 +201,10 @@ describe('Mayfly’s own parts', () => {
     await using project = new Arranged(FILES)
     const options = {
       stdin: {
-        contents: `import { load, start } from './${at('index.js')}'
-          const started = start()
+        contents: `import './first.js'
+          import { load, start } from './${at('index.js')}'
+          import { hosted } from './${at('adapter.js')}'
+          const started = [hosted(), ...start()]
           const parts = await Promise.all(load.map((one) => one()))
           console.log(JSON.stringify([started, ...parts.map((part) => Object.values(part)[0]())]))`,
         resolveDir: project.folder,
@@ -214,7 +230,7 @@ describe('Mayfly’s own parts', () => {
     ])
     const output = execFileSync(process.execPath, ['out/main.mjs'], { cwd: project.folder, encoding: 'utf8' })
     const [started, ...called] = JSON.parse(output) as string[][]
-    expect(started).toEqual(['core0,again', 'core1,again', 'core2,again'])
+    expect(started).toEqual(['after first', 'core0,again', 'core1,again', 'core2,again'])
     // One instance of each module: what the last part sees is what all have left.
     expect(called.at(-1)).toEqual(
       ['core', 'later'].flatMap((name) =>

@@ -22,7 +22,7 @@ export default new MCPServer({ id: 'a', name: 'A', version: '1.0.0', tools: { re
 const REPORT = `import { UserError } from 'mayfly-mcp'
 import { state } from './state.ts'
 state.loaded.push('report')
-export const report = () => { throw new UserError('refused by the part') }`
+export const report = () => { throw new UserError('refused after ' + state.loaded.join()) }`
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-split-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -64,9 +64,8 @@ test.for([
     const refused = await call('report')
 
     expect(plain).toEqual({ text: 'server', isError: false })
-    // The part has the program's own class of the error, so that its message is for the client.
-    expect(refused).toEqual({ text: 'refused by the part', isError: true })
-    expect(await call('loaded')).toEqual({ text: 'server,report', isError: false })
+    // The part has the program's own modules: its state, and the class of the error whose message is for the client.
+    expect(refused).toEqual({ text: 'refused after server,report', isError: true })
     if (at === undefined) return
     const names = readdirSync(join(outDir, at))
     expect(names.filter((name) => name.startsWith('report-'))).not.toEqual([])

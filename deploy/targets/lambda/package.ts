@@ -17,19 +17,16 @@ export const SECRETS_TEMPLATE_FILE = 'secrets.yaml'
 /** SAM uploads through S3, so the size limit of a direct upload does not apply. */
 const LIMITS: Artefact['limits'] = [sizeLimit(FACTS.lambda.unzippedBytes, 'raw')]
 
-/** Imports the server after the secrets are in the environment, since it may read them while it loads. */
-const main = (cron: Cron | undefined, hasTasks: boolean): string => `import 'mayfly:first'
-import server from 'mayfly:entry'
+const main = (cron: Cron | undefined, hasTasks: boolean): string => `import server from 'mayfly:entry'
 import { lambda, streamingLambda } from 'mayfly-mcp/lambda'
 ${hasTasks ? `import * as exported from 'mayfly:exports'\n` : ''}
 export const handler = lambda(server)
 export const streamingHandler = streamingLambda(server)
 ${hasTasks ? QUEUE : ''}${cron === undefined ? '' : `export const cronHandler = ${cronCall(cron, CALL)}\n`}`
 
-const FIRST = `const { MAYFLY_SECRETS: secrets = '{}' } = process.env
-delete process.env.MAYFLY_SECRETS
-Object.assign(process.env, JSON.parse(secrets))
-`
+/** At the top of each file, since the server may read its secrets while it loads: whichever runs first puts them into the environment. */
+const READ_SECRETS =
+  'if(process.env.MAYFLY_SECRETS){const secrets=JSON.parse(process.env.MAYFLY_SECRETS);delete process.env.MAYFLY_SECRETS;Object.assign(process.env,secrets)}'
 
 const QUEUE = `export const queueHandler = exported.queue ?? (() => {
   throw new Error('the entry has no export "queue": export const queue = runner.handler, see docs/tasks-runners.md')
@@ -55,10 +52,9 @@ export async function buildPackage(project: Project, outDir: string): Promise<Ar
   const hasTasks = keepsTasks(project)
   const { size, files } = await bundleServer(project, {
     main: main(cron, hasTasks),
-    first: FIRST,
     outfile,
     platform: 'node',
-    banner: NODE_BANNER,
+    banner: NODE_BANNER + READ_SECRETS,
     isSplit: true,
   })
   // The earliest date of the zip format, in local time as the format requires, so that the bytes are the same in every time zone.
