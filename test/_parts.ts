@@ -3,15 +3,21 @@
  * test/architecture/parts.test.ts compares it with the sources. As a setup file it loads them all, so that no test in memory depends on
  * which test of its process was the first to use one.
  */
+import { loadMiddleware } from '../src/definition/load-middleware.ts'
 import { type LoadPart, part } from '../src/definition/part.ts'
 import { loadPage } from '../src/http/load-page.ts'
 import { loadAsking } from '../src/interaction/load-asking.ts'
+import { loadSealing } from '../src/interaction/load-sealing.ts'
+import { loadLegacy } from '../src/protocol/load-legacy.ts'
 import { loadListen } from '../src/protocol/load-listen.ts'
 import { loadPrompts, loadResources } from '../src/request/load-methods.ts'
 
 export const PARTS: { readonly [file: string]: LoadPart<object> } = {
+  'src/definition/through-middleware.ts': loadMiddleware,
   'src/http/page-part.ts': loadPage,
   'src/interaction/asking-part.ts': loadAsking,
+  'src/interaction/sealing.ts': loadSealing,
+  'src/protocol/legacy.ts': loadLegacy,
   'src/protocol/listen.ts': loadListen,
   'src/request/prompts-part.ts': loadPrompts,
   'src/request/resources.ts': loadResources,

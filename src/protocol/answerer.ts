@@ -1,6 +1,7 @@
 /**
  * The answerer of an `MCPServer`: each message is answered in its era.
  */
+import { withPart } from '../definition/part.ts'
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import { QUESTION_ID, rendezvousKey } from '../interaction/rendezvous.ts'
 import { principalOf } from '../request/principal.ts'
@@ -8,15 +9,21 @@ import type { Answerer, UnansweredMessage } from './engine.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { toGatewayMessage } from './gateway-message.ts'
 import { invalidRequest } from './json-rpc.ts'
-import { createLegacy } from './legacy.ts'
+import type { ServeLegacy } from './legacy.ts'
 import { createListenLater } from './listen-later.ts'
+import { loadLegacy } from './load-legacy.ts'
 import { createModern } from './modern.ts'
 import { isLegacyVersion, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
 
 export function createAnswerer(options: EngineOptions): Answerer {
   const listen = createListenLater(options)
   const serveModern = createModern(options, listen.serve)
-  const serveLegacy = createLegacy(options, listen.open)
+  let legacy: ServeLegacy | undefined
+  const serveLegacy: ServeLegacy = (message, incoming) =>
+    withPart(loadLegacy, ({ createLegacy }) => {
+      legacy ??= createLegacy(options, listen.open)
+      return legacy(message, incoming)
+    })
   return {
     modernVersions: MODERN_VERSIONS,
     // Responses and notifications must not wait for a slot, since the call that waits for a response already has one.

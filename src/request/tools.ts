@@ -9,13 +9,9 @@ import { isA, textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
 import { isInputRequired } from '../definition/input-required.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
-import {
-  type Around,
-  type ToolCall,
-  type ToolMiddleware,
-  throughMiddleware,
-} from '../definition/middleware.ts'
-import { PartError } from '../definition/part.ts'
+import { loadMiddleware } from '../definition/load-middleware.ts'
+import type { Around, ToolCall, ToolMiddleware } from '../definition/middleware.ts'
+import { PartError, withPart } from '../definition/part.ts'
 import { reportThrown } from '../definition/print-error.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
@@ -211,7 +207,12 @@ export function aroundTool(
       return result
     },
   }
-  return throughMiddleware(use, around, input, sent as ToolCall['arguments'])
+  // A promise already, which is returned as it is.
+  return Promise.resolve(
+    withPart(loadMiddleware, ({ throughMiddleware }) =>
+      throughMiddleware(use, around, input, sent as ToolCall['arguments']),
+    ),
+  )
 }
 
 function rethrow(error: unknown): never {

@@ -205,7 +205,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/interaction/replay.ts': 'during.work inStep.work',
       'src/interaction/question-keys.ts': 'KeyOf createQuestionKeys.during',
       'src/interaction/steps.ts': 'StepsCall.inStep StepsCall.over note.value',
-      'src/interaction/seal.ts': 'Seal.open Seal.seal',
+      'src/interaction/sealing.ts': 'Seal.open Seal.seal',
       'src/otel/instruments.ts': 'createInstruments.create',
       'src/protocol/answer.ts': 'Run',
       'src/protocol/batch-answers.ts': 'inTurn.work',

@@ -28,7 +28,8 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/client/mastra': 'sign-in',
     'src/definition': `
       agent compiled-tool error-text hook input-required is-object option-kind protocol-error schema
-      middleware server-name stage store-owner timeout tool tool-mistakes unknown-option`,
+      middleware server-name stage store-owner through-middleware timeout tool tool-mistakes
+      unknown-option`,
     'src/gateway': 'follow-places options',
     'src/http': 'app hosting html known-callers mounted page-model unset-secret',
     'src/interaction': 'matrix question-keys rendezvous step-error step-options',
@@ -93,7 +94,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   },
   'measured by its own property test': {
     'src/client': 'entries',
-    'src/interaction': 'continuation journal seal state',
+    'src/interaction': 'continuation journal seal sealing state',
     'src/protocol': 'asking',
     'src/sdk': 'guarded resource-keys served-methods',
     'src/webhook': 'signature',
