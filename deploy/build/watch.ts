@@ -12,7 +12,7 @@ import { buildErrors, installedPackages, loadEsbuild } from './bundler.ts'
 
 export interface WatchOptions {
   /** Called after an error was reported, also one of `onChange`. */
-  readonly onReported?: () => void
+  readonly onReported?: (error: CliError) => void
   /** Calls `onChange` also if the files cannot be built here, since something else builds them. Default false. */
   readonly isBuiltElsewhere?: boolean
 }
@@ -44,7 +44,7 @@ export async function watchEntry(
   const report = (error: unknown): void => {
     if (!isA(error, CliError)) throw error
     terminal.fail(error)
-    onReported?.()
+    onReported?.(error)
   }
   const esbuild = await loadEsbuild(cwd)
   let running: Promise<void> | undefined

@@ -5,8 +5,9 @@
  * screen on stderr says it.
  */
 
-import type { RunningTarget } from '../contract/target.ts'
+import type { RunningTarget, StartOptions } from '../contract/target.ts'
 import { refuseFaulty } from '../doctor/load.ts'
+import { createErrorLog } from '../playground/error-log.ts'
 import { type FrontOptions, type PlaygroundFront, startPlaygroundFront } from '../playground/front.ts'
 import { PREFIX } from '../playground/page.ts'
 import { type Cron, callLocally, cronOf } from '../project/cron.ts'
@@ -17,6 +18,7 @@ import { findInspector, startInspector } from '../run/inspector.ts'
 import { openInBrowser } from '../run/open-browser.ts'
 import { freePort } from '../run/port.ts'
 import { CliError, UsageError } from '../terminal/cli-error.ts'
+import { codeFrame } from '../terminal/code-frame.ts'
 import type { Help } from '../terminal/help.ts'
 import { quoted } from '../terminal/shell-word.ts'
 import { alignColumns, duration, stylesFor } from '../terminal/styles.ts'
@@ -78,12 +80,22 @@ export const dev = projectCommand({
       tasksSecret: process.env.MAYFLY_TASKS_SECRET,
     })
     let tools: number | undefined
+    const errors = createErrorLog()
     return serveUntilInterrupted({
-      start: (onReload) =>
-        target.start({ entry, cwd, stage: project.stage, port: innerPort, path, tools, onReload }),
+      start: (onChange) =>
+        target.start({
+          entry,
+          cwd,
+          stage: project.stage,
+          port: innerPort,
+          path,
+          tools,
+          ...onChange,
+          onServerError: errors.add,
+        }),
       ...(!isPlain && {
         startFront: (endpointPath) =>
-          startPlaygroundFront({ port, innerPort, endpointPath, ...tasks(endpointPath) }),
+          startPlaygroundFront({ port, innerPort, endpointPath, errors, ...tasks(endpointPath) }),
       }),
       onReady: ({ endpoint, playground }) => {
         if (inspector !== undefined) return startInspector(inspector, endpoint)
@@ -109,8 +121,9 @@ interface Addresses {
 }
 
 interface Serving {
-  /** @param onReload for `StartOptions`. */
-  readonly start: (onReload: () => void) => RunningTarget | Promise<RunningTarget>
+  readonly start: (
+    onChange: Pick<StartOptions, 'onReload' | 'onRefused'>,
+  ) => RunningTarget | Promise<RunningTarget>
   /** Listens on the port once the server answers, and serves the playground there. Default: the server itself listens on it. */
   readonly startFront?: (endpointPath: string) => Promise<PlaygroundFront>
   /** Called once everything is ready. May start something that ends with the server. */
@@ -137,7 +150,10 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
   if (isInterrupted) return 0
   const beside: Beside = {}
-  const running = await start(() => beside.front?.announceReload())
+  const running = await start({
+    onReload: () => beside.front?.announceReload(),
+    onRefused: (reasons) => beside.front?.announceRefused(reasons.flatMap(withFrame)),
+  })
   const over = new AbortController()
   try {
     return await Promise.race([interrupted, serveUntilExit(running, serving, beside, over.signal)])
@@ -146,6 +162,12 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
     const stopped = running.stop()
     await Promise.all([stopped, beside.front?.close(stopped), beside.tool?.stop()])
   }
+}
+
+/** An error, and the line of the source that it names. */
+function withFrame(reason: string): string[] {
+  const frame = codeFrame(reason)
+  return frame === undefined ? [reason] : [reason, frame]
 }
 
 /** What is started along with the server, and ends with it. */

@@ -103,6 +103,28 @@ export interface StartOptions {
   readonly tools?: number | undefined
   /** Called each time a server with changed code answers in place of the last one. */
   readonly onReload?: (() => void) | undefined
+  /** Called when a change does not build or load, with why, so that the server from before it goes on. */
+  readonly onRefused?: ((reasons: readonly string[]) => void) | undefined
+  /** Called with each error that the server logs. */
+  readonly onServerError?: ((error: ServerError) => void) | undefined
+}
+
+/** An error that a server logged. */
+export interface ServerError {
+  /** ISO 8601. */
+  readonly time: string
+  /** The tool or the JSON-RPC method, or empty. */
+  readonly what: string
+  readonly message: string
+  readonly requestId?: string
+  /** The message of the error's cause. */
+  readonly cause?: string
+  /** `src/server.ts:3:5`: the innermost call in one of the user's files. */
+  readonly place?: string
+  /** The line at `place`, with a caret below it. */
+  readonly frame?: string
+  /** The user's calls and those of libraries, the innermost first: `pay (src/server.ts:3:5)`. */
+  readonly calls: readonly string[]
 }
 
 export interface RunningTarget {

@@ -11,6 +11,7 @@ import { connect, type Socket } from 'node:net'
 import { memberOf } from '../../src/definition/error-text.ts'
 import { PAGE_CSP } from '../../src/http/page.ts'
 import { busyPort } from '../run/port.ts'
+import type { ErrorLog } from './error-log.ts'
 import { forward, withoutHops } from './forward.ts'
 import { answerLocally, isLocalHost, type LocalProcess, pathOf, refuse, servePage } from './local-process.ts'
 import { PREFIX } from './page.ts'
@@ -23,6 +24,8 @@ export interface PlaygroundFront {
   readonly key?: string
   /** Tells the open pages that the server was replaced. */
   announceReload(): void
+  /** Tells them why the last change is not served. */
+  announceRefused(reasons: readonly string[]): void
   /** Stops accepting, and resolves when `drained` has and all connections are closed. */
   close(drained: Promise<unknown>): Promise<void>
 }
@@ -37,6 +40,8 @@ export interface FrontOptions {
   readonly tasksPath?: string | undefined
   /** The secret of `createTaskAdmin`, for requests of the page with `key`. */
   readonly tasksSecret?: string | undefined
+  /** What the server logs. Default: nothing is known. */
+  readonly errors?: ErrorLog | undefined
 }
 
 const PROBE_TIMEOUT_MS = 5000
@@ -48,6 +53,7 @@ export async function startPlaygroundFront({
   endpointPath,
   tasksPath,
   tasksSecret,
+  errors,
 }: FrontOptions): Promise<PlaygroundFront> {
   const [token, key] = [createToken(), createToken()]
   const server = new URL(`http://127.0.0.1:${port}${endpointPath}`)
@@ -59,6 +65,7 @@ export async function startPlaygroundFront({
     token,
     tasks: { path: tasksPath, access },
     reloads,
+    errors,
   }
   const isAtRoot = !(await hasOwnPage(innerPort))
   const listener = createServer(
@@ -91,6 +98,7 @@ export async function startPlaygroundFront({
     path: isAtRoot ? '/' : PREFIX,
     ...(access !== undefined && { key }),
     announceReload: reloads.announce,
+    announceRefused: reloads.announceRefused,
     close: async (drained) => {
       reloads.close()
       const closed = new Promise((resolve) => listener.close(resolve))

@@ -1,6 +1,6 @@
 /**
- * The local process of the playground: serves the pages, fetches OAuth documents, asks the task endpoint, and for `mayfly inspect` forwards
- * messages to the server.
+ * The local process of the playground: serves the pages, fetches OAuth documents, asks the task endpoint, for `mayfly dev` tells what
+ * the server logged, and for `mayfly inspect` forwards messages to it.
  *
  * Other web pages in the same browser must not use it. The `Host` must be this machine (against DNS rebinding), a request that does
  * something must come from the page's own origin and have the token, and everything else is refused with 403.
@@ -9,6 +9,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isA } from '../../src/definition/error-text.ts'
 import { readBody } from '../run/read-body.ts'
+import type { ErrorLog } from './error-log.ts'
 import { forward, withoutHops } from './forward.ts'
 import { fetchOutside, type OutsideRequest, Refused } from './outgoing.ts'
 import {
@@ -36,6 +37,8 @@ export interface LocalProcess {
   readonly tasks?: { readonly path?: string | undefined; readonly access?: TaskAccess | undefined }
   /** `dev`: tells the page when the server was replaced. */
   readonly reloads?: Reloads
+  /** `dev`: what the server logged. */
+  readonly errors?: ErrorLog | undefined
 }
 
 const MAX_BODY_BYTES = 64 * 1024
@@ -81,6 +84,12 @@ export async function answerLocally(
     const hasPlace = local.reloads.join(response, playgroundHeaders(originOf(request)))
     return hasPlace ? undefined : refuse(response, 429, 'too many pages listen: close some')
   }
+  const { errors } = local
+  if (path === 'errors' && errors !== undefined)
+    return serveAnswer(request, response, async (text) => {
+      const { requestId } = parseJson(text)
+      return { status: 200, body: JSON.stringify(await errors.of(String(requestId))) }
+    })
   // The URL may contain a key.
   if (path === 'target') return serveJson(request, response, { endpoint: local.server.href })
   if (path === 'mcp' && local.forwards !== undefined) return forwardMessage(request, response, local)
@@ -140,14 +149,17 @@ function serveJson(request: IncomingMessage, response: ServerResponse, answer: o
   serve(request, response, { type: 'application/json', body: JSON.stringify(answer) })
 }
 
-function parseAsked(text: string): OutsideRequest {
-  let asked: unknown
+/** An empty object for `null`. */
+function parseJson(text: string): { readonly [name: string]: unknown } {
   try {
-    asked = JSON.parse(text)
+    return JSON.parse(text) ?? {}
   } catch {
     throw new Refused('not JSON')
   }
-  const { url, method, contentType, body } = (asked ?? {}) as { readonly [name: string]: unknown }
+}
+
+function parseAsked(text: string): OutsideRequest {
+  const { url, method, contentType, body } = parseJson(text)
   const isText = (value: unknown): value is string | undefined =>
     value === undefined || typeof value === 'string'
   if (typeof url !== 'string' || !URL.canParse(url)) throw new Refused('not a URL')

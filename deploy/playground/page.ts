@@ -67,6 +67,7 @@ const MODULES = [
   'run',
   'running',
   'schema',
+  'server-errors',
   'sign-in-steps',
   'tab-store',
   'task-details',
@@ -190,6 +191,7 @@ ${MARK}<h1 id=server>Mayfly playground</h1>
 </form>
 <p id=announce class=away aria-live=polite></p>
 </header>
+<div id=refused role=alert hidden></div>
 <nav id=tabs aria-label="Parts of the page"><button type=button data-go=rail aria-current=true>Tools</button><button type=button data-go=work>Form</button><button type=button data-go=wire>Wire</button></nav>
 <main data-tab=rail>
 <nav id=rail aria-label="What the server offers"><div id=catalogue></div><div id=listening></div><a id=tasks target=_blank rel="noopener noreferrer" hidden>The tasks of this server</a></nav>

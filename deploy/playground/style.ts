@@ -89,7 +89,10 @@ body:not(.playground)>main{display:grid;gap:1rem;padding:1rem;grid-template-colu
 .card{background:var(--card);border:var(--line);border-radius:.6rem;padding:1rem}
 #list li button{display:grid;gap:.15rem;width:100%;text-align:start;margin-bottom:.25rem}
 #list li button[aria-current]{border-color:var(--key);background:var(--tint)}
-.playground{height:100dvh;display:grid;grid-template-columns:minmax(0,1fr);grid-template-rows:auto minmax(0,1fr)}
+.playground{height:100dvh;display:grid;grid-template-columns:minmax(0,1fr);grid-template-rows:auto auto minmax(0,1fr)}
+.playground>main{grid-row:-2/-1}
+#refused{background:var(--bad-bg);border-bottom:1px solid var(--bad);padding:.5rem 1rem;max-height:30dvh;overflow:auto}
+#refused strong{color:var(--bad)}
 .playground>header{position:relative;z-index:3;display:flex;align-items:center;gap:.4rem .6rem;min-height:3rem}
 #server{white-space:nowrap;overflow:hidden;text-overflow:ellipsis;max-width:22rem;min-width:4rem}
 #server span{font-weight:400;margin-inline-start:.35rem}
@@ -159,6 +162,6 @@ label small,legend small{font-weight:400}
 @media(62.01rem<=width<=75rem){#address,#latency{display:none}#server{max-width:10rem}}
 @media(max-width:62rem){.playground>header{flex-wrap:wrap}#more{display:block}#settings{display:none;flex-wrap:wrap;width:100%}#settings.open{display:flex}#server{flex:1 1 5rem}#state{flex-basis:4rem;min-width:4rem}}
 @media(max-width:70rem){.menu{position:static}.menu>.panel{right:auto;left:1rem;top:100%}.playground>main{grid-template-columns:15rem minmax(0,1fr);grid-template-rows:minmax(0,3fr) minmax(0,2fr)}#rail{grid-row:1/3}#wire{border-top:var(--line);border-inline-start:0}#rail:has(#catalogue:empty)~#wire{grid-row:auto}.playground>main:has(#catalogue:empty){grid-template-columns:minmax(0,1fr)}}
-@media(max-width:45rem){.playground{grid-template-rows:auto auto minmax(0,1fr)}#address,#latency{display:none}#tabs{display:flex;gap:1.25rem;background:var(--card);padding:0 1rem;border-bottom:var(--line)}#tabs button{border:0;border-bottom:2px solid transparent;border-radius:0;background:none;padding:0;min-height:2.75rem;color:var(--soft)}#tabs [aria-current=true]{border-color:var(--key);color:var(--text);font-weight:600}.playground>main{display:block;overflow:auto}.playground>main>*{display:none;border:0;overflow:visible;min-height:100%}body:has(#catalogue:empty) [data-go=rail]{display:none}[data-tab=rail]>#rail:not(:has(#catalogue:empty)),[data-tab=work]>#work,[data-tab=wire]>#wire{display:block!important}button,.seg label,.menu>summary{min-height:2.5rem}button.small{min-height:1.75rem}#rail li .marks{max-width:9rem;white-space:normal;text-align:end}}
+@media(max-width:45rem){.playground{grid-template-rows:auto auto auto minmax(0,1fr)}#address,#latency{display:none}#tabs{display:flex;gap:1.25rem;background:var(--card);padding:0 1rem;border-bottom:var(--line)}#tabs button{border:0;border-bottom:2px solid transparent;border-radius:0;background:none;padding:0;min-height:2.75rem;color:var(--soft)}#tabs [aria-current=true]{border-color:var(--key);color:var(--text);font-weight:600}.playground>main{display:block;overflow:auto}.playground>main>*{display:none;border:0;overflow:visible;min-height:100%}body:has(#catalogue:empty) [data-go=rail]{display:none}[data-tab=rail]>#rail:not(:has(#catalogue:empty)),[data-tab=work]>#work,[data-tab=wire]>#wire{display:block!important}button,.seg label,.menu>summary{min-height:2.5rem}button.small{min-height:1.75rem}#rail li .marks{max-width:9rem;white-space:normal;text-align:end}}
 @media(forced-colors:active){#rail li:has([aria-current]),#tabs [aria-current=true],.seg label:has(:checked),[aria-selected=true],#list [aria-current]{outline:2px solid Highlight;outline-offset:-3px}.dot{forced-color-adjust:none}mark,.tag{border-color:currentColor}}
 @media(prefers-reduced-motion:no-preference){[data-state=connecting] .dot{animation:pulse 1s infinite alternate}@keyframes pulse{to{opacity:.35}}}`

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { stylesFor } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
-import { createRequestLog } from './request-line.ts'
+import { createRequestLog, type RequestLogOptions } from './request-line.ts'
 
 export interface HeldOutput {
   /** Resolves when the buffered output matches the pattern. */
@@ -26,10 +26,14 @@ export interface HoldOptions {
   readonly output?: number | undefined
   /** See `RequestLogOptions`. */
   readonly echo?: RegExp
+  readonly onServerError?: RequestLogOptions['onServerError']
 }
 
 /** Buffers the output of a child process whose stdout and stderr are pipes. Requests of `mayfly dev` itself are not shown. */
-export function holdOutput(child: ChildProcess, { output = 2, echo }: HoldOptions = {}): HeldOutput {
+export function holdOutput(
+  child: ChildProcess,
+  { output = 2, echo, onServerError }: HoldOptions = {},
+): HeldOutput {
   let held = ''
   let pass = (text: string): void => {
     held += text
@@ -42,7 +46,11 @@ export function holdOutput(child: ChildProcess, { output = 2, echo }: HoldOption
     for (const { pattern, resolve } of waiting) if (pattern.test(held)) resolve()
   }
   const isScreen = output === 2 && process.stderr.isTTY === true
-  const log = createRequestLog({ styles: isScreen ? stylesFor(process.stderr) : undefined, echo })
+  const log = createRequestLog({
+    styles: isScreen ? stylesFor(process.stderr) : undefined,
+    echo,
+    onServerError,
+  })
   for (const stream of [child.stdout, child.stderr]) {
     const filter = log.filter()
     stream?.setEncoding('utf8').on('data', (text: string) => take(filter(text)))

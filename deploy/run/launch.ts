@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { memberOf } from '../../src/definition/error-text.ts'
-import type { Launch, Project } from '../contract/target.ts'
+import type { Launch, Project, StartOptions } from '../contract/target.ts'
 import { displayPath } from '../project/entry.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { type HeldOutput, holdOutput, loadError } from './held-output.ts'
@@ -20,6 +20,8 @@ export interface LaunchOptions {
   readonly port: number
   /** The file descriptor for the server's output; by default stderr, since scripts read stdout. */
   readonly output?: number
+  /** Called with each error that the server logs. */
+  readonly onServerError?: StartOptions['onServerError']
 }
 
 export interface RunningLaunch {
@@ -44,7 +46,10 @@ export function startLaunch({ command, args, cwd, env }: Launch, options: Launch
     },
     isScript ? process.execPath : command,
   )
-  const output = holdOutput(group.child, { output: options.output })
+  const output = holdOutput(group.child, {
+    output: options.output,
+    onServerError: options.onServerError,
+  })
   const stopping = new AbortController()
   const failed = new Promise<never>((_resolve, reject) => {
     group.exited.then(

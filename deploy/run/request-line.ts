@@ -1,7 +1,9 @@
-/** The log of a local server for a person: a request is one short line on a terminal, and one of JSON everywhere else. */
+/** The log of a local server for a person: a request or an error is short on a terminal, and one line of JSON everywhere else. */
 import { isObject } from '../../src/definition/is-object.ts'
+import type { ServerError } from '../contract/target.ts'
 import { printable } from '../terminal/cli-error.ts'
 import { duration, type Styles } from '../terminal/styles.ts'
+import { ERROR_START, readServerError, undecorated } from './server-error.ts'
 
 /** What a line of a request begins with: src/http/log.ts. */
 const START = '{"level":"info",'
@@ -21,8 +23,10 @@ export interface RequestLog {
 }
 
 export interface RequestLogOptions {
-  /** Replaces the line of a request by `22:58:34 200 tools/list 1 ms`. Default: it stays as it is. */
+  /** Replaces the line of a request by `22:58:34 200 tools/list 1 ms`, and that of an error by what a person reads. Default: it stays as it is. */
   readonly styles?: Styles | undefined
+  /** Called with each error. */
+  readonly onServerError?: ((error: ServerError) => void) | undefined
   /**
    * The platform's own line about a request, with its method, path and status as groups. It is removed for a request that the server logged
    * itself.
@@ -34,7 +38,7 @@ export interface RequestLogOptions {
 const MAX_AWAITED = 1000
 
 /** Removes the requests of `mayfly dev` itself. What is not about a request stays as it is. */
-export function createRequestLog({ styles, echo }: RequestLogOptions = {}): RequestLog {
+export function createRequestLog({ styles, echo, onServerError }: RequestLogOptions = {}): RequestLog {
   const awaited: string[] = []
   const shownRequest = (line: string): string => {
     const entry = parse(line)
@@ -52,14 +56,22 @@ export function createRequestLog({ styles, echo }: RequestLogOptions = {}): Requ
     if (at >= 0) awaited.splice(at, 1)
     return at >= 0
   }
+  const shownError = (line: string, plain: string): string => {
+    const error = readServerError(plain)
+    if (error === undefined) return line
+    onServerError?.(error)
+    return styles === undefined ? line : errorLines(error, styles)
+  }
   const shownLine = (line: string): string => {
+    const plain = undecorated(line)
+    if (plain.startsWith(ERROR_START)) return shownError(line, plain)
     if (line.startsWith(START)) return shownRequest(line)
     return isEcho(line) ? '' : line
   }
   return { filter: () => eachLine(shownLine) }
 }
 
-/** Maps whole lines, and passes on the beginning of one that cannot be of a request. */
+/** Maps whole lines, and passes on the beginning of one that cannot be of the log. */
 function eachLine(shownLine: (line: string) => string): (text: string | undefined) => string {
   let open = ''
   let isAtStart = true
@@ -74,7 +86,7 @@ function eachLine(shownLine: (line: string) => string): (text: string | undefine
     let shown = ''
     for (const line of lines) {
       const isWhole = line.endsWith('\n')
-      if (isAtStart && !isWhole && mayBeRequest(line)) open = line
+      if (isAtStart && !isWhole && mayBeEntry(line)) open = line
       else shown += isAtStart && isWhole ? shownLine(line) : line
       isAtStart = isWhole || open !== ''
     }
@@ -83,8 +95,10 @@ function eachLine(shownLine: (line: string) => string): (text: string | undefine
 }
 
 /** Of a line whose end has not arrived. */
-function mayBeRequest(start: string): boolean {
-  return start.length < MAX_CHARACTERS && (start.startsWith(START) || START.startsWith(start))
+function mayBeEntry(start: string): boolean {
+  if (start.length >= MAX_CHARACTERS) return false
+  const isBegun = (text: string, whole: string): boolean => text.startsWith(whole) || whole.startsWith(text)
+  return isBegun(start, START) || isBegun(undecorated(start), ERROR_START)
 }
 
 type Members = { readonly [name: string]: unknown }
@@ -112,6 +126,23 @@ function requestLine(entry: Members, styles: Styles): string {
     ...words.filter((word) => word !== undefined).map((word) => printable(String(word))),
     styles.dim(duration(Number(durationMs))),
   ].join(' ')
+}
+
+/** What happened and where, the line of the source, and the calls that led there. */
+function errorLines(
+  { time, what, message, cause, place, frame, calls }: ServerError,
+  styles: Styles,
+): string {
+  const reason = cause === undefined ? message : `${message}: ${cause}`
+  const at = place === undefined ? '' : ` (${place})`
+  const first = `${printable(what === '' ? reason : `${what}: ${reason}`)}${printable(at)}`
+  const others = calls.filter((call) => place === undefined || !call.includes(place))
+  return [
+    `${styles.dim(timeOfDay(time))} ${styles.failure('error')} ${first}`,
+    ...(frame === undefined ? [] : [frame]),
+    ...others.map((call) => styles.dim(`    at ${printable(call)}`)),
+    '',
+  ].join('\n')
 }
 
 /** In the time zone of this machine. */

@@ -27,6 +27,8 @@ export function artefactDev(target: Runnable): Target['start'] {
     stage,
     tools,
     onReload,
+    onRefused,
+    onServerError,
   }: StartOptions): Promise<RunningTarget> => {
     const project = { entry, cwd, name: projectName(cwd, entry), stage }
     const { folder, dispose } = createWorkFolder(cwd, entry)
@@ -35,7 +37,7 @@ export function artefactDev(target: Runnable): Target['start'] {
     if (first.launch.note !== undefined) terminal.note(first.launch.note)
     const path = given ?? first.launch.path ?? '/mcp'
     const front = await startFront(port)
-    const servers = new Servers(front)
+    const servers = new Servers(front, onServerError)
     const firstOutdated = new AbortController()
     const started = servers.replaceWith(first, firstOutdated.signal)
     const ready = Promise.race([
@@ -61,7 +63,8 @@ export function artefactDev(target: Runnable): Target['start'] {
       server.failed.catch(reportEnd)
     }
     const watch = await watchEntry(entry, cwd, reload, {
-      onReported: () => {
+      onReported: ({ lines }) => {
+        onRefused?.(lines)
         if (servers.isUp) terminal.warn('the server from before this change goes on')
         else if (!servers.isStarting) terminal.warn('no server runs: save a file to start it again')
       },
@@ -136,8 +139,11 @@ class Servers {
   readonly #running = new Set<Run>()
   #current: Run | undefined
 
-  constructor(front: Front) {
+  readonly #onServerError: StartOptions['onServerError']
+
+  constructor(front: Front, onServerError: StartOptions['onServerError']) {
     this.#front = front
+    this.#onServerError = onServerError
   }
 
   /** Whether one of them takes requests. */
@@ -170,7 +176,8 @@ class Servers {
       return undefined
     }
     if (this.#current === undefined) this.#front.hold()
-    const next: Run = { server: startLaunch(launch, options), outDir }
+    const onServerError = this.#onServerError
+    const next: Run = { server: startLaunch(launch, { ...options, onServerError }), outDir }
     this.#running.add(next)
     const giveUp = (): void => void next.server.stop()
     unwanted.addEventListener('abort', giveUp, { once: true })

@@ -8,6 +8,7 @@ import {
   type Server as TcpServer,
 } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { createErrorLog, type ErrorLog } from '../../deploy/playground/error-log.ts'
 import { type PlaygroundFront, startPlaygroundFront } from '../../deploy/playground/front.ts'
 import { testPort } from '../_port.ts'
 import { until } from './_dev-process.ts'
@@ -18,11 +19,11 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end()
 })
 
-async function startBehind(inner: TcpServer | Server): Promise<number> {
+async function startBehind(inner: TcpServer | Server, errors?: ErrorLog): Promise<number> {
   await once(inner.listen(0, '127.0.0.1'), 'listening')
   const port = await testPort()
   const innerPort = (inner.address() as AddressInfo).port
-  const front = await startPlaygroundFront({ port, innerPort, endpointPath: '/mcp' })
+  const front = await startPlaygroundFront({ port, innerPort, endpointPath: '/mcp', errors })
   fronts.push(front)
   endings.push(
     () => inner.close(),
@@ -84,6 +85,58 @@ test('the page hears of each reload; its place is free once it goes, and the str
   expect(await (await fetch(`http://127.0.0.1:${port}/__mayfly/`)).text()).toContain('reloads&quot;:1')
   await front.close(Promise.resolve())
   expect((await readers[0]!.read()).done).toBe(true)
+})
+
+test('the page hears of a change that is not served, also a page that opens later, until one is', async () => {
+  const port = await startBehind(createServer((_request, response) => response.end('hi')))
+  const front = fronts.at(-1)!
+  const token = await tokenOf(port)
+  const read = async (): Promise<ReadableStreamDefaultReader<string>> =>
+    (await listen(port, token)).body!.pipeThrough(new TextDecoderStream()).getReader()
+  const reader = await read()
+  await reader.read()
+  front.announceRefused(['src/a.ts:1:1: no', '  1 | a'])
+  const refused = 'event: refused\ndata: ["src/a.ts:1:1: no","  1 | a"]\n\n'
+  let heard = ''
+  while (!heard.includes('1 | a')) heard += (await reader.read()).value
+  expect(heard).toBe(`data: 0\n\n${refused}`)
+  const late = await read()
+  let told = ''
+  while (!told.includes('1 | a')) told += (await late.read()).value
+  expect(told).toBe(heard)
+  front.announceReload()
+  expect((await reader.read()).value).toBe('data: 1\n\n')
+  expect((await (await read()).read()).value).toBe('data: 1\n\n')
+})
+
+test('what the server logged is for the page alone, by request, and also if it arrives later; or nothing', async () => {
+  const errors = createErrorLog()
+  const port = await startBehind(
+    createServer((_request, response) => response.end('hi')),
+    errors,
+  )
+  const origin = `http://127.0.0.1:${port}`
+  const error = { time: '', what: 'buy', message: 'no money', calls: [] }
+  const ask = (id: string, token: string): Promise<Response> =>
+    fetch(`${origin}/__mayfly/errors`, {
+      method: 'POST',
+      headers: { origin, 'x-mayfly-token': token, 'sec-fetch-site': 'same-origin' },
+      body: JSON.stringify({ requestId: id }),
+    })
+  errors.add({ ...error, requestId: 'r1' })
+  const token = await tokenOf(port)
+  expect((await ask('r1', 'another')).status).toBe(403)
+  const logged = async (asked: Promise<Response>): Promise<unknown> =>
+    JSON.parse((await (await asked).json()).body)
+  expect(await logged(ask('r1', token))).toEqual([{ ...error, requestId: 'r1' }])
+  const later = ask('r2', token)
+  errors.add({ ...error, requestId: 'r3' })
+  errors.add({ ...error, requestId: 'r2' })
+  expect(await logged(later)).toEqual([{ ...error, requestId: 'r2' }])
+  expect(await logged(ask('r4', token))).toEqual([])
+  // The oldest are forgotten.
+  for (let more = 0; more < 100; more++) errors.add(error)
+  expect(await logged(ask('r1', token))).toEqual([])
 })
 
 const GET = 'GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'

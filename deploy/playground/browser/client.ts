@@ -44,6 +44,8 @@ export interface Watch {
   readonly onMessage: (message: Json, bytes: number) => void
   /** True for each question that waits for the user, false once it does not. */
   readonly onAsking: (isOpen: boolean) => void
+  /** The server's own id of the request, if it tells one. */
+  readonly onRequestId: (requestId: string) => void
 }
 
 const META = 'io.modelcontextprotocol/'
@@ -194,6 +196,8 @@ export class Client {
     try {
       const answer = await this.#send({ id, method, params }, signal, onMessage, schema)
       const { status, headers, body } = answer
+      const requestId = headers.get('x-request-id')
+      if (requestId !== null) watch?.onRequestId(requestId)
       if (method === 'initialize') this.#session = headers.get('mcp-session-id') ?? undefined
       const challenge = headers.get('www-authenticate')
       if (status === 401 || (status === 403 && challenge !== null))

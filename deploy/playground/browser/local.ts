@@ -66,15 +66,15 @@ export function createFetchOutside(local: Local): FetchOutside {
   return (request) => askLocal(local, 'fetch', request)
 }
 
-/** A stream of how often the server was replaced, the present count first. */
+/** A stream of what became of changes of the code, the present state first. */
 export function openReloads({ token }: Local, signal: AbortSignal): Promise<Response> {
   return fetch('/__mayfly/reloads', { method: 'POST', headers: { [TOKEN_HEADER]: token }, signal })
 }
 
-/** Asks a service of the local process, which answers with what another server said. */
+/** Asks a service of the local process, which answers with what another server said or logged. */
 export async function askLocal(
   { token, key }: Local,
-  service: 'fetch' | 'tasks',
+  service: 'fetch' | 'tasks' | 'errors',
   request: object,
   signal?: AbortSignal,
 ): Promise<{ readonly status: number; readonly body: string }> {

@@ -4,7 +4,7 @@ import { type Bar, createBar } from './bar.ts'
 import { type Catalogue, idOf, marksOf, type Offer, readOffers, showCatalogue } from './catalogue.ts'
 import { Client, type Era } from './client.ts'
 import { type Connection, NoConnection, openConnection, PATIENCE_MS, withPatience } from './connection.ts'
-import { button, element, openAgain, part } from './dom.ts'
+import { button, code, element, openAgain, part } from './dom.ts'
 import { type Exchange, SignInNeeded } from './exchange.ts'
 import { type Call, createHistory, type History } from './history.ts'
 import { asObject, clip, isObject, type Json, reasonOf, textOfJson } from './json.ts'
@@ -16,6 +16,7 @@ import { askUser } from './questions.ts'
 import { createRefresh } from './refresh.ts'
 import { followReloads } from './reloads.ts'
 import { secretsOf } from './schema.ts'
+import { createReadErrors, type ReadErrors } from './server-errors.ts'
 import { SignInSteps } from './sign-in-steps.ts'
 import { store, takeStored } from './tab-store.ts'
 import { createReadJournal } from './task-endpoint.ts'
@@ -40,6 +41,7 @@ let offersText: string | undefined
 let catalogue: Catalogue | undefined
 let refresh = (): void => {}
 let readJournal: TaskPlace['readJournal']
+let readErrors: ReadErrors | undefined
 
 /** For screen readers. */
 function say(text: string): void {
@@ -225,6 +227,7 @@ function show(
       if (resultType === 'task') catalogue?.note(offer, 'task')
     },
     readJournal,
+    readErrors,
     onEnd: (values, outcome, ms) => history.add(toCall(offer, values), outcome, ms),
     marks: marksOf(offer),
     endpoint: history.endpoint,
@@ -302,6 +305,14 @@ function call(): void {
   form?.requestSubmit()
 }
 
+/** Says that what the page shows is not of the code as it is. */
+function showRefused(reasons: readonly string[]): void {
+  const place = part('refused')
+  place.hidden = reasons.length === 0
+  const title = 'Your last change does not run: the server from before it answers.'
+  place.replaceChildren(element('strong', {}, title), code(reasons.join('\n'), 'The reason'))
+}
+
 async function start(): Promise<void> {
   const local = await readLocal()
   if (local === undefined) {
@@ -313,7 +324,14 @@ async function start(): Promise<void> {
   const bar = createBar(local.endpoint, () => void connect(local, bar))
   part('listening').append(updates.node)
   readJournal = createReadJournal(local)
-  followReloads(local, () => refresh())
+  readErrors = createReadErrors(local)
+  followReloads(local, {
+    onReload: () => {
+      shown?.outdate()
+      refresh()
+    },
+    onRefused: showRefused,
+  })
   log = createWireLog(
     { list: part('exchanges'), count: part('wire-count'), actions: part('wire-actions') },
     { endpoint: () => local.endpoint, secrets: () => [bar.token() ?? ''], say },

@@ -56,6 +56,8 @@ export interface ShownItem {
   /** The same, and ends the running request. A task goes on without the page. */
   readonly leave: () => void
   readonly start: () => void
+  /** Says of a result that the code has changed since. */
+  readonly outdate: () => void
   /** What the form holds. Throws if it is invalid. */
   readonly read: () => Json
   readonly write: (values: Json) => void
@@ -94,6 +96,7 @@ export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
     heading,
     end: run.end,
     start: run.start,
+    outdate: run.outdate,
     read: panel.read,
     write: panel.write,
     keep: () => panel.keep?.(),

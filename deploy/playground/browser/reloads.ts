@@ -1,22 +1,30 @@
-/** Learns from `mayfly dev` when the server was replaced by one with changed code. */
-import { createEventReader } from '../../../src/protocol/event-stream.ts'
+/** Learns from `mayfly dev` what became of a change of the code. */
+import { createEventReader, type ServerEvent } from '../../../src/protocol/event-stream.ts'
+import { asList, parse } from './json.ts'
 import { type Local, openReloads } from './local.ts'
 
 const FIRST_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 30_000
 
-/**
- * Calls `onReload` after each change. A hidden page does not listen, since a browser has few connections for all of its tabs; it catches up
- * when it is shown.
- */
-export function followReloads(local: Local, onReload: () => void): void {
+export interface Changes {
+  /** Called when a server with changed code answers. */
+  readonly onReload: () => void
+  /** Called with why the last change is not served, and with nothing once that is over. */
+  readonly onRefused: (reasons: readonly string[]) => void
+}
+
+/** A hidden page does not listen, since a browser has few connections for all of its tabs; it catches up when it is shown. */
+export function followReloads(local: Local, { onReload, onRefused }: Changes): void {
   if (local.reloads === undefined) return
   let known = local.reloads
   let pauseMs = FIRST_PAUSE_MS
   let timer: ReturnType<typeof setTimeout> | undefined
   let listening = new AbortController()
-  const take = ({ data }: { readonly data: string }): void => {
+  const take = ({ type, data }: ServerEvent): void => {
     pauseMs = FIRST_PAUSE_MS
+    // After a count, what is refused follows.
+    onRefused(type === 'refused' ? asList(parse(data)).map(String) : [])
+    if (type !== '') return
     const count = Number(data)
     if (count === known || !Number.isInteger(count)) return
     known = count

@@ -7,6 +7,7 @@ import { outcomeOf } from './exchange.ts'
 import type { Json } from './json.ts'
 import { type Shown, showCancelled, showProblem, showResult } from './result.ts'
 import { type Running, showRunning } from './running.ts'
+import { type ReadErrors, showErrors } from './server-errors.ts'
 import { CancelledByUser, followTask, isTask, type TaskPlace } from './task-run.ts'
 
 /** For a resource that a result links to. */
@@ -33,6 +34,8 @@ export interface RunPlace {
   /** Called with an error, including that the server requires a token. */
   readonly onFailure: (error: unknown) => void
   readonly readJournal: TaskPlace['readJournal']
+  /** What the server logged about a request. Undefined if that cannot be told. */
+  readonly readErrors: ReadErrors | undefined
   /** Called with each result. */
   readonly onResult: (result: Json) => void
   /** Called when a request has ended, with a word for how. */
@@ -52,6 +55,8 @@ export interface Run {
   readonly end: () => boolean
   /** Ends the request. A task goes on without the page. */
   readonly leave: () => void
+  /** Says of a result that the code has changed since. */
+  readonly outdate: () => void
 }
 
 export function createRun(request: Request, place: RunPlace): Run {
@@ -94,6 +99,11 @@ export function createRun(request: Request, place: RunPlace): Run {
     start: () => void run(),
     end,
     leave: () => running?.abort(new Error('left')),
+    outdate: () => {
+      if (running !== undefined || result.childElementCount === 0 || result.querySelector('.older') !== null)
+        return
+      result.prepend(element('p', { class: 'notice older' }, 'The code has changed since this call.'))
+    },
   }
 }
 
@@ -114,6 +124,7 @@ async function runOnce(
   const { client, say, onResult, onFailure, onEnd } = place
   const started = performance.now()
   let [bytes, outcome] = [0, 'failed']
+  let requestId: string | undefined
   let view: Running | undefined
   const shown = (): Shown => ({
     ms: performance.now() - started,
@@ -134,7 +145,10 @@ async function runOnce(
       bytes = size
       running.onMessage(message)
     }
-    const watch = { onMessage, onAsking: running.onAsking }
+    const onRequestId = (id: string): void => {
+      requestId = id
+    }
+    const watch = { onMessage, onAsking: running.onAsking, onRequestId }
     const answer = await client.request(method, given, signal, schema, watch)
     onResult(answer)
     const followed = { ...place, output: result }
@@ -151,5 +165,13 @@ async function runOnce(
   } finally {
     // Not of a form that could not be read.
     if (view !== undefined) onEnd(outcome, performance.now() - started)
+    if (outcome === 'failed' && requestId !== undefined) void showLogged(requestId, place, result)
   }
+}
+
+/** Adds what the server logged about a call, unless another result is shown by then. */
+async function showLogged(requestId: string, { readErrors }: RunPlace, result: HTMLElement): Promise<void> {
+  const shown = result.firstElementChild
+  const errors = await (readErrors?.(requestId) ?? [])
+  if (shown !== null && result.contains(shown)) showErrors(result, errors)
 }

@@ -10,6 +10,11 @@ const TICK_MS = 100
 /** A server may send thousands of notifications, so they are drawn together. */
 const DRAW_MS = 30
 
+/** Then a call without a sign is one that the user wonders about. */
+const SILENT_MS = 10_000
+const SILENT =
+  'No answer, progress or log message for 10 seconds. The tool may wait for a service that does not answer, or for a promise that never settles. To see how far it comes, call ctx.log in it.'
+
 /** RFC 5424 §6.2.1. */
 const BAD_LEVELS = ['error', 'critical', 'alert', 'emergency']
 
@@ -30,6 +35,8 @@ export function showRunning(place: HTMLElement, say: (text: string) => void): Ru
   const amount = element('span', { class: 'mono' })
   const bar = element('progress', { 'aria-label': 'Progress' })
   const note = element('p', { class: 'soft' })
+  const silence = element('p', { class: 'notice', hidden: '' })
+  let heardAt = started
   const lines = element('ol', { class: 'log', 'aria-label': 'What the call reports' })
   const pending: HTMLElement[] = []
   let count = 0
@@ -37,8 +44,18 @@ export function showRunning(place: HTMLElement, say: (text: string) => void): Ru
   let lastNote = ''
   let open = 0
 
+  const hear = (): void => {
+    heardAt = performance.now()
+    silence.hidden = true
+  }
   const tick = (): void => {
-    elapsed.textContent = `${((performance.now() - started) / 1000).toFixed(1)} s`
+    const now = performance.now()
+    elapsed.textContent = `${((now - started) / 1000).toFixed(1)} s`
+    if (open > 0) heardAt = now
+    if (now - heardAt < SILENT_MS || !silence.hidden) return
+    silence.textContent = SILENT
+    silence.hidden = false
+    say(SILENT)
   }
   const draw = (): void => {
     drawing = undefined
@@ -87,14 +104,16 @@ export function showRunning(place: HTMLElement, say: (text: string) => void): Ru
   tick()
   const clock = setInterval(tick, TICK_MS)
   const top = element('div', { class: 'line' }, state, elapsed, element('span', { class: 'grow' }), amount)
-  place.replaceChildren(top, bar, note, lines)
+  place.replaceChildren(top, bar, note, silence, lines)
   return {
     onMessage: ({ method, params }) => {
+      hear()
       if (method === 'notifications/progress') showProgress(asObject(params))
       if (method === 'notifications/message') showLog(asObject(params))
     },
     onAsking: (isOpen) => {
       open += isOpen ? 1 : -1
+      hear()
       if (isOpen) say('The server asks you')
       // Nothing goes on then.
       bar.hidden = open > 0

@@ -46,7 +46,7 @@ interface Wrangler {
  * has ended by itself, when a file changes.
  */
 export async function startDev(options: StartOptions): Promise<RunningTarget> {
-  const { entry, cwd, port, path = '/mcp', stage, onReload } = options
+  const { entry, cwd, port, path = '/mcp', stage, onReload, onServerError } = options
   const bin = wranglerBin(cwd)
   await checkWorkerEntry(entry, cwd)
   const project = { entry, cwd, name: projectName(cwd, entry), stage }
@@ -54,7 +54,7 @@ export async function startDev(options: StartOptions): Promise<RunningTarget> {
   const watched = watchedEntry(entry, cwd)
   const args = (): string[] => [bin, 'dev', watched.file, ...config.args, ...devArgs(port, project)]
   const start = (): Wrangler =>
-    startWrangler(args(), { entry, cwd, url: `http://127.0.0.1:${port}${path}`, onReload })
+    startWrangler(args(), { entry, cwd, url: `http://127.0.0.1:${port}${path}`, onReload, onServerError })
   let reportExit = (_code: number): void => {}
   const exited = new Promise<number>((resolve) => {
     reportExit = resolve
@@ -150,11 +150,17 @@ export { default } from ${own}
 
 function startWrangler(
   args: string[],
-  { entry, cwd, url, onReload }: Pick<StartOptions, 'entry' | 'cwd' | 'onReload'> & { readonly url: string },
+  {
+    entry,
+    cwd,
+    url,
+    onReload,
+    onServerError,
+  }: Pick<StartOptions, 'entry' | 'cwd' | 'onReload' | 'onServerError'> & { readonly url: string },
 ): Wrangler {
   const env = { ...process.env, ...OFFLINE }
   const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const output = holdOutput(group.child, { echo: REQUEST })
+  const output = holdOutput(group.child, { echo: REQUEST, onServerError })
   output.follow(RELOADED, () => onReload?.())
 
   const ended = new AbortController()
