@@ -10,6 +10,7 @@ p{margin:.25rem 0;white-space:pre-wrap}
 ul,ol{list-style:none;margin:0;padding:0}
 code,pre,.mono{font-family:var(--mono);font-size:.8125rem;unicode-bidi:isolate}
 pre{white-space:pre-wrap;background:var(--sunk);border:var(--line);border-radius:.4rem;padding:.6rem .75rem;margin:.25rem 0;max-height:24rem;overflow:auto;line-height:1.6}
+pre.frame{white-space:pre}
 small,.soft,.hint{color:var(--soft);font-size:.8125rem}
 .bad{color:var(--bad)}
 a{color:var(--key)}

@@ -10,7 +10,7 @@ export interface HeldOutput {
   /** Resolves when the buffered output matches the pattern. */
   contains(pattern: RegExp): Promise<void>
   /** Calls `listener` for each piece of output that matches, also later. */
-  follow(pattern: RegExp, listener: () => void): void
+  follow(pattern: RegExp, listener: (piece: string) => void): void
   /** The buffered output. */
   readonly text: string
   /** Resolves when the output has ended. */
@@ -38,11 +38,11 @@ export function holdOutput(
   let pass = (text: string): void => {
     held += text
   }
-  const followed: { pattern: RegExp; listener: () => void }[] = []
+  const followed: { pattern: RegExp; listener: (piece: string) => void }[] = []
   const waiting: { pattern: RegExp; resolve: () => void }[] = []
   const take = (text: string): void => {
     pass(text)
-    for (const { pattern, listener } of followed) if (pattern.test(text)) listener()
+    for (const { pattern, listener } of followed) if (pattern.test(text)) listener(text)
     for (const { pattern, resolve } of waiting) if (pattern.test(held)) resolve()
   }
   const isScreen = output === 2 && process.stderr.isTTY === true

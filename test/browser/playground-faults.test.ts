@@ -102,6 +102,20 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
       .waitFor()
   })
 
+  test('a change that is not built is on the page, with its line, until one is', async () => {
+    await using opened = await open(served)
+    const { page } = opened
+    await call(page, 'helper')
+    await result(page).getByText('Thrown at').waitFor()
+    served.save('prices.ts', `${PRICES}const rate = ;\n`)
+    await refused(page)
+      .getByText(/^prices\.ts:9:14: Unexpected ";"\n +9 \| const rate = ;\n/)
+      .waitFor()
+    served.save('prices.ts', PRICES)
+    await refused(page).waitFor({ state: 'detached' })
+    await result(page).getByText('The code has changed since this call.').waitFor()
+  })
+
   test.for([
     ['result', /"result" returned a value that does not match its outputSchema: price/],
     ['refusing', /Invalid arguments for tool refusing: day/],
@@ -128,6 +142,12 @@ describe('node', { timeout: TIMEOUT_MS }, () => {
     const { page } = opened
     await call(page, 'database')
     await result(page).getByText(`fetch failed: connect ECONNREFUSED 127.0.0.1:${served.closed}`).waitFor()
+    await result(page)
+      .getByText(/Thrown at server\.ts:\d+:\d+/)
+      .waitFor()
+    await result(page)
+      .getByText(/fetch\('http:[^\n]*\n +\| +\^/)
+      .waitFor()
   })
 
   test('a tool that never answers: after ten seconds the page says what that may be', async () => {

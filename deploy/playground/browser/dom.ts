@@ -63,6 +63,13 @@ export function code(text: string, label: string): HTMLPreElement {
   return element('pre', { tabindex: '0', role: 'group', 'aria-label': label }, text)
 }
 
+/** Lines of a source file with a caret below a place: not wrapped. */
+export function frame(text: string, label: string): HTMLPreElement {
+  const node = code(text, label)
+  node.classList.add('frame')
+  return node
+}
+
 let ids = 0
 export function nextId(): string {
   return `m${++ids}`

@@ -4,7 +4,7 @@ import { type Bar, createBar } from './bar.ts'
 import { type Catalogue, idOf, marksOf, type Offer, readOffers, showCatalogue } from './catalogue.ts'
 import { Client, type Era } from './client.ts'
 import { type Connection, NoConnection, openConnection, PATIENCE_MS, withPatience } from './connection.ts'
-import { button, code, element, openAgain, part } from './dom.ts'
+import { button, element, frame, openAgain, part } from './dom.ts'
 import { type Exchange, SignInNeeded } from './exchange.ts'
 import { type Call, createHistory, type History } from './history.ts'
 import { asObject, clip, isObject, type Json, reasonOf, textOfJson } from './json.ts'
@@ -309,8 +309,8 @@ function call(): void {
 function showRefused(reasons: readonly string[]): void {
   const place = part('refused')
   place.hidden = reasons.length === 0
-  const title = 'Your last change does not run: the server from before it answers.'
-  place.replaceChildren(element('strong', {}, title), code(reasons.join('\n'), 'The reason'))
+  const title = 'Your last change does not run. Until one does, what answers is older code.'
+  place.replaceChildren(element('strong', {}, title), frame(reasons.join('\n'), 'The reason'))
 }
 
 async function start(): Promise<void> {

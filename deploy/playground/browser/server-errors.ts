@@ -1,5 +1,5 @@
 /** What the server of `mayfly dev` logged about a failed call: the cause, and the place in the user's files. */
-import { code, details, element } from './dom.ts'
+import { code, details, element, frame } from './dom.ts'
 import { asList, asText, clip, isObject, type Json, parse } from './json.ts'
 import { askLocal, type Local } from './local.ts'
 
@@ -33,16 +33,16 @@ export function showErrors(place: HTMLElement, errors: readonly Json[]): void {
     place.insertBefore(one, last)
 }
 
-function block({ message, cause, place, frame, calls }: Json, said: string): HTMLElement[] {
+function block({ message, cause, place, frame: source, calls }: Json, said: string): HTMLElement[] {
   const reason = [message, cause].map(asText).filter((text) => text !== undefined)
   const at = asText(place)
   const names = asList(calls).map(String)
   const text = reason.some((part) => !said.includes(part)) ? clip(reason.join(': '), 2000) : undefined
-  const line = asText(frame)
+  const line = asText(source)
   return [
     ...(text === undefined ? [] : [code(text, 'The error')]),
     ...(at === undefined ? [] : [element('p', {}, 'Thrown at ', element('code', {}, at))]),
-    ...(line === undefined ? [] : [code(line, 'The line')]),
+    ...(line === undefined ? [] : [frame(line, 'The line')]),
     ...(names.length < 2 ? [] : [details('The calls that led there', code(names.join('\n'), 'The calls'))]),
   ]
 }

@@ -12,6 +12,7 @@ import { projectName } from '../../project/project.ts'
 import { holdOutput } from '../../run/held-output.ts'
 import { untilAnswers } from '../../run/probe.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
+import { undecorated } from '../../run/server-error.ts'
 import { WATCHER } from '../../run/watcher.ts'
 import { CliError, printable } from '../../terminal/cli-error.ts'
 import { terminal } from '../../terminal/terminal.ts'
@@ -46,7 +47,7 @@ interface Wrangler {
  * has ended by itself, when a file changes.
  */
 export async function startDev(options: StartOptions): Promise<RunningTarget> {
-  const { entry, cwd, port, path = '/mcp', stage, onReload, onServerError } = options
+  const { entry, cwd, port, path = '/mcp', stage, onReload, onRefused, onServerError } = options
   const bin = wranglerBin(cwd)
   await checkWorkerEntry(entry, cwd)
   const project = { entry, cwd, name: projectName(cwd, entry), stage }
@@ -54,7 +55,14 @@ export async function startDev(options: StartOptions): Promise<RunningTarget> {
   const watched = watchedEntry(entry, cwd)
   const args = (): string[] => [bin, 'dev', watched.file, ...config.args, ...devArgs(port, project)]
   const start = (): Wrangler =>
-    startWrangler(args(), { entry, cwd, url: `http://127.0.0.1:${port}${path}`, onReload, onServerError })
+    startWrangler(args(), {
+      entry,
+      cwd,
+      url: `http://127.0.0.1:${port}${path}`,
+      onReload,
+      onRefused,
+      onServerError,
+    })
   let reportExit = (_code: number): void => {}
   const exited = new Promise<number>((resolve) => {
     reportExit = resolve
@@ -86,6 +94,7 @@ export async function startDev(options: StartOptions): Promise<RunningTarget> {
       () => new CliError(`wrangler stopped with exit code ${code}: see its output above`),
       (error: CliError) => error,
     )
+    onRefused?.([message])
     terminal.warn(`${message}; save a file to start it again`)
   }
   const onceChanged = async (): Promise<void> => {
@@ -148,6 +157,20 @@ export { default } from ${own}
   return { file, dispose }
 }
 
+function loadFailure(entry: string, text: string): string {
+  const [, reason = ''] = LOAD_FAILED.exec(text) ?? []
+  return `${displayPath(entry)} cannot be loaded: ${printable(reason)}`
+}
+
+/** As `mayfly` writes them, from what wrangler prints, whose columns count from 0. */
+function buildErrorsIn(text: string): string[] {
+  const found = undecorated(text).matchAll(/^ +✘ \[ERROR\] (.+)\n\s*\n +(\S+):(\d+):(\d+):$/gm)
+  const errors = [...found].map(
+    ([, message, file, line, column]) => `${file}:${line}:${Number(column) + 1}: ${message}`,
+  )
+  return errors.length > 0 ? errors : ['wrangler cannot build it: see the terminal']
+}
+
 function startWrangler(
   args: string[],
   {
@@ -155,13 +178,18 @@ function startWrangler(
     cwd,
     url,
     onReload,
+    onRefused,
     onServerError,
-  }: Pick<StartOptions, 'entry' | 'cwd' | 'onReload' | 'onServerError'> & { readonly url: string },
+  }: Pick<StartOptions, 'entry' | 'cwd' | 'onReload' | 'onRefused' | 'onServerError'> & {
+    readonly url: string
+  },
 ): Wrangler {
   const env = { ...process.env, ...OFFLINE }
   const group = startProcessGroup(args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = holdOutput(group.child, { echo: REQUEST, onServerError })
   output.follow(RELOADED, () => onReload?.())
+  output.follow(BUILD_FAILED, (text) => onRefused?.(buildErrorsIn(text)))
+  output.follow(LOAD_FAILED, (text) => onRefused?.([loadFailure(entry, text)]))
 
   const ended = new AbortController()
   const failed = Promise.race([
@@ -170,9 +198,9 @@ function startWrangler(
       throw noFetch(entry)
     }),
     output.contains(LOAD_FAILED).then(() => {
-      const [, reason = ''] = LOAD_FAILED.exec(output.text) ?? []
+      const message = loadFailure(entry, output.text)
       output.discard()
-      throw new CliError(`${displayPath(entry)} cannot be loaded: ${printable(reason)}`)
+      throw new CliError(message)
     }),
     output.contains(BUILD_FAILED).then(() => {
       throw new CliError(`wrangler cannot build ${displayPath(entry)}: see its output above`)
