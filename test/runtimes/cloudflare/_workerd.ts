@@ -11,9 +11,11 @@ export async function startWorkerd(
   objects: readonly string[] = [],
 ): Promise<Miniflare> {
   const { outputFiles } = await build({ ...source, bundle: true, write: false, format: 'esm', outdir: '/' })
-  const toModule = (file: OutputFile, index: number) =>
-    [index === 0 ? 'worker.js' : basename(file.path), { type: 'esm' as const, contents: file.text }] as const
-  // The first one is that of the entry.
+  // Of a split bundle, one of several files.
+  const [only, ...others] = outputFiles.map(({ path }) => path)
+  const entry = others.length === 0 ? only : '/stdin.js'
+  const toModule = ({ path, text }: OutputFile) =>
+    [path === entry ? 'worker.js' : basename(path), { type: 'esm' as const, contents: text }] as const
   const modules = Object.fromEntries(outputFiles.map(toModule))
   const binding = (exportName: string) => ({ type: 'durable-object' as const, worker: NAME, exportName })
   const object = { type: 'durable-object' as const, storage: 'sqlite' as const }
