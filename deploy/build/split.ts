@@ -169,7 +169,9 @@ function partsPlugin({ parts, shared }: Graph): Plugin {
         if (kind !== 'dynamic-import' || pluginData === isAsked || !isOwn(importer)) return undefined
         const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: isAsked })
         const name = parts.get(found.path)
-        return name === undefined ? found : { path: name, namespace: PART_NAMESPACE }
+        if (name !== undefined) return { path: name, namespace: PART_NAMESPACE }
+        // Nothing that is used loads it, but esbuild would still write a file for it.
+        return found.errors.length > 0 ? found : { path, external: true }
       })
       build.onLoad({ filter: /./, namespace: PART_NAMESPACE }, ({ path: name }) => {
         const file = files.get(name) ?? name
