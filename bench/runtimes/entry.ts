@@ -138,6 +138,9 @@ const CONDITIONS: { readonly [runtime in Runtime]: readonly string[] } = {
 /** Packages in CommonJS ask for Node's own modules by it. */
 const REQUIRE = `import { createRequire as __require } from 'node:module'; const require = __require(import.meta.url);`
 
+/** Bun then does not parse it twice; `mayfly build` and `bun build` write it, too. */
+const BUNDLED = '// @bun\n'
+
 /** Packages that frameworks import only when they are asked for what needs them. */
 const NOT_INSTALLED = ['@mcp-use/client', 'effect', 'sury', '@valibot/to-json-schema']
 
@@ -182,7 +185,7 @@ async function bundle(
     external: ['node:*', 'cloudflare:*', ...(isFramework ? NOT_INSTALLED : [])],
     // One zod in the file, as in a project of that framework's users.
     ...(isFramework && { alias: { zod: join(FRAMEWORKS, 'node_modules/zod') } }),
-    ...(hasNode && { banner: { js: REQUIRE } }),
+    ...(hasNode && { banner: { js: `${runtime === 'bun' ? BUNDLED : ''}${REQUIRE}` } }),
     ...(runtime === 'workerd' && { plugins: [prefixBuiltins] }),
     logLevel: 'silent',
   } satisfies esbuild.BuildOptions

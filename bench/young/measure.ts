@@ -16,10 +16,10 @@ export const YOUNG_CASES: readonly BenchCase[] = CASES.filter(
 )
 
 /**
- * They keep compiled code of earlier starts: one start, which is not counted, writes it. So it is on a machine, or in an image, where the
- * program has run before; a first start there is not measured.
+ * Deno keeps compiled code of earlier starts: one start, which is not counted, writes it. So it is on a machine, or in an image, where the
+ * program has run before; a first start there costs twice as much.
  */
-const WITH_CODE_CACHE: ReadonlySet<Runtime> = new Set(['deno', 'bun'])
+const WITH_CODE_CACHE: ReadonlySet<Runtime> = new Set(['deno'])
 
 export interface YoungOptions {
   readonly runtime: Runtime

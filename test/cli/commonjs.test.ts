@@ -89,20 +89,23 @@ describe.each(ENTRIES)('%s in a package of type %s', (name, type, source) => {
     expect(await answers(port)).toContain('hello of lib string')
   })
 
-  test('is built, and the build runs elsewhere', { timeout: 60_000 }, async () => {
+  test.each([
+    ['node', 'server.mjs', process.execPath],
+    ['bun', 'server.js', join(ROOT, 'node_modules/.bin/bun')],
+  ])('is built for %s, and the build runs elsewhere', { timeout: 60_000 }, async (target, main, program) => {
     await using project = written(name, type, source)
-    const { code, stderr } = await new MayflyProcess(['build', name, '--target', 'node'], project.folder)
+    const { code, stderr } = await new MayflyProcess(['build', name, '--target', target], project.folder)
       .exited
     expect({ code, stderr }).toMatchObject({ code: 0 })
     const port = await testPort()
-    const child = spawn(process.execPath, [join(project.folder, 'dist/node/server.mjs')], {
+    const child = spawn(program, [join(project.folder, 'dist', target, main)], {
       cwd: '/',
       env: { ...process.env, HOST: undefined, PORT: String(port) },
       stdio: 'ignore',
     })
     try {
       // The folder is that of the bundle.
-      expect(await answers(port)).toContain('hello of node string')
+      expect(await answers(port)).toContain(`hello of ${target} string`)
     } finally {
       child.kill('SIGKILL')
       await once(child, 'exit')
