@@ -8,7 +8,7 @@ export interface Accepted extends Identity {
 
 export const ACCEPTED: readonly Accepted[] = [
   {
-    file: 'src/interaction/seal.ts',
+    file: 'src/interaction/sealing.ts',
     within: 'canonicalJson',
     line: '? Object.fromEntries(Object.entries(node).sort(([a], [b]) => (a < b ? -1 : 1)))',
     original: 'a < b',
