@@ -119,10 +119,11 @@ export function indented(text: string): string | undefined {
 
 /**
  * The text of one member of a JSON object, as it was sent: `sourceAt('{"a":{"b":1.0}}', ['a', 'b'])` is `1.0`. Undefined if there is none,
- * and for more than 1 000 000 characters.
+ * for text that is not JSON, and for more than 1 000 000 characters.
  */
 export function sourceAt(text: string, path: readonly string[]): string | undefined {
-  if (text.length > MAX_COPIED) return undefined
+  // In other text, an end of a string would be searched for at each quote.
+  if (text.length > MAX_COPIED || parse(text) === undefined) return undefined
   let found: string | undefined
   let [depth, inside, start, before] = [0, 0, -1, '']
   for (const { 0: token, index } of text.matchAll(TOKEN)) {

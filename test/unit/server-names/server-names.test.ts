@@ -35,7 +35,8 @@ describe.each(Object.entries(ENGINES))('%s', (_name, engine) => {
   it('is named after its server', async () => {
     const asked = await engine.use({})
     expect(nameIn(asked), asked.join('\n')).not.toEqual([])
-    expect(asked.join()).not.toMatch(/__|@staging/)
+    // An identifier at its end may have two underscores of its own.
+    expect(asked.join()).not.toMatch(/shop__|@staging/)
   })
 
   it('is named after its stage', async () => {
