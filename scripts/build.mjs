@@ -13,8 +13,7 @@ import { published, started } from './entries.mjs'
 import { withPureConstants } from './pure.mjs'
 import { notices } from './third-party.mjs'
 
-// Once the packages are known to be there: static imports would come before that.
-const { buildSync } = await import('esbuild')
+// Once the packages are known to be there: a static import would come before that.
 const { rolldown } = await import('rolldown')
 
 const ROOT = join(import.meta.dirname, '..')
@@ -30,7 +29,7 @@ const [modules, types] = await Promise.allSettled([bundleModules(), writeTypes()
 try {
   if (modules.status === 'rejected') throw modules.reason
   if (types.value === 0) {
-    bundlePlayground()
+    await bundlePlayground()
     if (existsSync(DIST)) renameSync(DIST, replaced)
     renameSync(built, DIST)
   }
@@ -132,15 +131,16 @@ function nameOf(id) {
 }
 
 /** `mayfly dev` serves browsers one module for each page: page.ts of the playground names them. */
-function bundlePlayground() {
+async function bundlePlayground() {
   const folder = 'deploy/playground/browser'
-  buildSync({
-    entryPoints: ['main', 'tasks'].map((page) => join(ROOT, folder, `${page}.ts`)),
-    outdir: join(built, folder),
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: TARGET,
-    charset: 'utf8',
-  })
+  for (const page of ['main', 'tasks']) {
+    const bundler = await rolldown({
+      cwd: ROOT,
+      input: join(ROOT, folder, `${page}.ts`),
+      platform: 'browser',
+      transform: { target: TARGET },
+    })
+    await bundler.write({ file: join(built, folder, `${page}.js`), format: 'es', minify: true })
+    await bundler.close()
+  }
 }
