@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
-import { splitBundle } from '../../deploy/build/split.ts'
+import { type Bundle, splitBundle } from '../../deploy/build/split.ts'
 import { listOf } from '../peers/floor.ts'
 import { echoTools } from '../tools.ts'
 import type { Issuer } from './issuer.ts'
@@ -189,8 +189,9 @@ async function bundle(
     ...(runtime === 'workerd' && { plugins: [prefixBuiltins] }),
     logLevel: 'silent',
   } satisfies esbuild.BuildOptions
-  const whole = await esbuild.build({ ...options, write: false, metafile: true })
-  const parts = SPLIT.includes(runtime) ? await splitBundle(esbuild, options, whole.metafile) : undefined
+  const bundled: Bundle = (all) => esbuild.build({ ...all, write: false, metafile: true })
+  const whole = await bundled(options)
+  const parts = SPLIT.includes(runtime) ? await splitBundle(bundled, options, whole.metafile) : undefined
   const files = parts ?? whole.outputFiles
   mkdirSync(dirname(outfile), { recursive: true })
   for (const { path, contents: code } of files) writeFileSync(path, code)

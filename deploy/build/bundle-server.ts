@@ -9,7 +9,7 @@ import { noDefaultExport, noFetch } from '../project/entry.ts'
 import { buildErrors, isBuildFailure, loadEsbuild, refuseForeignInputs } from './bundler.ts'
 import { type FileNames, fileNames } from './file-names.ts'
 import { optionalPackages } from './optional-packages.ts'
-import { splitBundle } from './split.ts'
+import { type Bundle, splitBundle } from './split.ts'
 
 export interface ServerBundle {
   /** Source of the module that the platform loads; it imports the user's server from `mayfly:entry`, named exports from `mayfly:exports`. */
@@ -116,14 +116,18 @@ async function build(
   project: Project,
   isSplit = false,
 ): Promise<readonly OutputFile[]> {
+  const bundle: Bundle = async (options) => {
+    const { metafile, outputFiles } = await esbuild.build({ ...options, metafile: true, write: false })
+    refuseForeignInputs(metafile, project)
+    return { metafile, outputFiles }
+  }
   let options = given
-  let whole = await esbuild.build({ ...options, metafile: true, write: false })
-  refuseForeignInputs(whole.metafile, project)
+  let whole = await bundle(options)
   if (usesTransports(whole.metafile)) {
     options = { ...options, plugins: [...(options.plugins ?? []), transportsOf(project)] }
-    whole = await esbuild.build({ ...options, metafile: true, write: false })
+    whole = await bundle(options)
   }
-  const parts = isSplit ? await splitBundle(esbuild, options, whole.metafile) : undefined
+  const parts = isSplit ? await splitBundle(bundle, options, whole.metafile) : undefined
   return parts ?? whole.outputFiles
 }
 

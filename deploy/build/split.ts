@@ -7,6 +7,11 @@ import { createOrderSense, keepsOrder, type OrderSense } from './module-order.ts
 /** Each file that is opened at the start costs as much as parsing 20 KB (Node 24, deno 2.9). */
 const MAX_AT_START = 4
 
+/** Bundles with esbuild, without writing files, and checks whose code is in it. */
+export type Bundle = (
+  options: BuildOptions,
+) => Promise<{ readonly metafile: Metafile; readonly outputFiles: OutputFile[] }>
+
 const MAIN = 'mayfly:main'
 const MAIN_NAMESPACE = 'mayfly-main'
 const PART_NAMESPACE = 'mayfly-part'
@@ -19,7 +24,7 @@ const PART_NAMESPACE = 'mayfly-part'
  * start.
  */
 export async function splitBundle(
-  { build }: Pick<typeof import('esbuild'), 'build'>,
+  bundle: Bundle,
   { stdin, outfile = '', plugins = [], ...options }: BuildOptions,
   whole: Metafile,
 ): Promise<OutputFile[] | undefined> {
@@ -28,15 +33,13 @@ export async function splitBundle(
   const graph = new Graph(whole, cwd, order)
   if (graph.loadedLater.length === 0) return undefined
   const extension = extname(outfile)
-  const { metafile, outputFiles } = await build({
+  const { metafile, outputFiles } = await bundle({
     ...options,
     entryPoints: [{ in: MAIN, out: basename(outfile, extension) }],
     outdir: dirname(outfile),
     outExtension: { '.js': extension },
     chunkNames: '[name]-[hash]',
     splitting: true,
-    write: false,
-    metafile: true,
     plugins: [mainPlugin(stdin, outfile), partsPlugin(graph), ...plugins],
   })
   const main = `${MAIN_NAMESPACE}:${basename(outfile)}`

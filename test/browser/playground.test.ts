@@ -122,6 +122,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
     await result(page).getByText('Refunded 25').first().waitFor()
     const exchanges = wire(page).getByRole('listitem').filter({ hasText: 'tools/call refund' })
     expect(await exchanges.count()).toBe(3)
+    expect(await exchanges.filter({ hasText: 'with the answer' }).count()).toBe(2)
     await exchanges.first().locator('summary').click()
     expect(await exchanges.first().getByLabel('Request body').textContent()).toContain('requestState')
     await screenshot(page, 'playground-result', target)

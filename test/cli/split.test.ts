@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import * as esbuild from 'esbuild'
 import { unzipSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
-import { splitBundle } from '../../deploy/build/split.ts'
+import { type Bundle, splitBundle } from '../../deploy/build/split.ts'
 import { MayflyProcess, Project } from './_dev-process.ts'
 
 type Files = { readonly [path: string]: string }
@@ -216,9 +216,10 @@ describe('Mayfly’s own parts', () => {
       format: 'esm',
       logLevel: 'silent',
     } as const
-    const whole = await esbuild.build({ ...options, write: false, metafile: true })
+    const bundle: Bundle = (all) => esbuild.build({ ...all, write: false, metafile: true })
+    const whole = await bundle(options)
 
-    const split = (await splitBundle(esbuild, options, whole.metafile))!
+    const split = (await splitBundle(bundle, options, whole.metafile))!
 
     mkdirSync(join(project.folder, 'out'))
     for (const { path, contents } of split) project.write(path.slice(project.folder.length), contents)

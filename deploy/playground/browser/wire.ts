@@ -3,7 +3,7 @@ import { type Draft, toCurl } from './call-text.ts'
 import { copyButton } from './copy-button.ts'
 import { button, code, details, element } from './dom.ts'
 import type { Exchange } from './exchange.ts'
-import { clip, indented, type Json, pretty } from './json.ts'
+import { asObject, clip, indented, type Json, pretty } from './json.ts'
 import { durationText, sizeText } from './measures.ts'
 import { toHar } from './wire-file.ts'
 
@@ -139,7 +139,9 @@ function draw(exchange: Exchange, shown: Shown | undefined): void {
   const [word, tone] = OUTCOMES[hasFailed ? 'failed' : (outcome ?? 'task')]
   const size = totalMs === undefined || bytes === 0 ? undefined : sizeText(bytes)
   const why = outcome === 'cancelled' ? undefined : problem && clip(problem, 100)
-  const facts = [status, count, size, timing, why].filter(Boolean).join(' · ')
+  const { inputResponses } = asObject(asObject(exchange.requestBody).params)
+  const answers = inputResponses === undefined ? undefined : 'with the answer'
+  const facts = [answers, status, count, size, timing, why].filter(Boolean).join(' · ')
   shown.summary.replaceChildren(
     element('code', {}, clip(exchange.label, 200)),
     ...(hasFailed || outcome !== undefined ? [' ', element('span', { class: tone }, word)] : []),
