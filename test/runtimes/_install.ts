@@ -25,7 +25,8 @@ const PACKAGES = [
 ]
 
 for (const folder of PACKAGES) installPackage(join(ROOT, folder))
-installPackage(join(ROOT, 'test/platform-clis'), 'install')
+// Their lock files lack what other systems need.
+for (const folder of ['test/platform-clis', 'bench/frameworks']) installPackage(join(ROOT, folder), 'install')
 
 // As `npm install mayfly-mcp` would put it there.
 for (const example of ['mastra', 'otel', 'tasks/dynamodb']) {
