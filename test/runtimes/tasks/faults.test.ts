@@ -3,6 +3,8 @@
  * two hours. The clock of the runs stands still while a store answers, so that a lease ends when it is over, and not when a machine is busy.
  */
 import { expect, it } from 'vitest'
+// While a part loads the clock of the runs would go on: the first run would be another one.
+import '../../_parts.ts'
 import { startClock, stopClock } from '../../property/_clock.ts'
 import { SCENARIOS } from '../../property/_decisions.ts'
 import { runWithEveryFault } from '../../property/_every-fault.ts'
