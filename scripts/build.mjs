@@ -101,7 +101,7 @@ async function bundleModules() {
         {
           debugName: 'chunks',
           name: (id) => {
-            plan ??= planChunks(modules, entries)
+            plan ??= planChunks(modules, entries, Object.keys(manifest.peerDependencies))
             return plan.get(nameOf(id)) ?? null
           },
         },

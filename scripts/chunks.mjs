@@ -6,7 +6,8 @@
  * - one for each other set of entry points, the small ones together;
  * - of what only the command line needs: one for its start, one for what it starts, one for its commands.
  *
- * What `import()` loads stays apart, and what only one entry point needs is in its own file.
+ * What `import()` loads stays apart, and what only one entry point needs is in its own file. A module shares a
+ * chunk with one that needs an optional package only if nobody needs it without that package: who has not installed it can load all the rest.
  */
 import { basename, dirname } from 'node:path'
 import { ALONE } from './entries.mjs'
@@ -19,22 +20,25 @@ const SMALL = 20_000
 /**
  * @param modules by name, which is the path of the source without extension: `{ size, imports, later }`
  * @param entries names of the modules that have a file of their own
+ * @param optional names of packages that not every user has
  * @returns the name of a module's chunk; a module that has none goes where the bundler puts it
  */
-export function planChunks(modules, entries) {
+export function planChunks(modules, entries, optional) {
   const core = new Set([...closureOf(modules, CORE)].filter((name) => isAlone(modules, name)))
   const later = new Set([...modules.values()].flatMap((module) => module.later))
   const neededBy = new Map([...modules.keys()].map((name) => [name, []]))
   for (const root of new Set([...entries, ...later]))
     for (const name of closureOf(modules, root)) neededBy.get(name).push(root)
 
+  const packages = new Map([...entries, ...later].map((root) => [root, packagesOf(modules, root, optional)]))
   const plan = new Map()
   const sets = new Map()
   for (const [name, roots] of neededBy) {
     if (ALONE.includes(name)) plan.set(name, name)
     else if (core.has(name)) plan.set(name, 'core')
     else if (roots.length > 1) {
-      const set = setOf(roots, later)
+      const needed = optional.filter((one) => roots.every((root) => packages.get(root).includes(one)))
+      const set = [setOf(roots, later), ...needed].join(' +')
       sets.set(set, [...(sets.get(set) ?? []), name])
     }
   }
@@ -52,6 +56,12 @@ function isAlone(modules, name) {
   return [...closureOf(modules, name)].every((one) =>
     modules.get(one).imports.every((imported) => modules.has(imported)),
   )
+}
+
+/** The optional packages without which it cannot be loaded. */
+function packagesOf(modules, name, optional) {
+  const imported = [...closureOf(modules, name)].flatMap((one) => modules.get(one).imports)
+  return optional.filter((one) => imported.some((path) => path === one || path.startsWith(`${one}/`))).sort()
 }
 
 /** All that a module imports before it runs, and itself. */
@@ -105,7 +115,7 @@ function mergeSmall(modules, sets, later) {
 function nameFor(set, names, modules, taken) {
   const [largest] = [...names].sort((a, b) => modules.get(b).size - modules.get(a).size)
   const folder = basename(dirname(largest)).replace(/^_/, '')
-  const wanted = set.startsWith('cli') ? set : folder === 'src' ? basename(largest) : folder
+  const wanted = set.startsWith('cli') ? set.split(' ')[0] : folder === 'src' ? basename(largest) : folder
   let name = wanted
   for (let count = 2; taken.has(name); count += 1) name = `${wanted}-${count}`
   taken.add(name)

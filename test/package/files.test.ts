@@ -1,7 +1,10 @@
 /** What an import opens: few files, none of the command line's, and nothing that is loaded later. */
 import { existsSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { join, posix } from 'node:path'
+import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { readModules } from '../architecture/_modules.ts'
 import { type PackedPackage, ROOT, run, unpackPackage } from './_packed.ts'
 
@@ -143,5 +146,61 @@ describe('the packages that are a part of the command line', () => {
     for (const name of parts) expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'))
     expect(text.match(/Permission is hereby granted|Redistribution and use/g)).toHaveLength(3)
     expect(Object.keys(packed.manifest.dependencies).filter((name) => parts.includes(name))).toEqual([])
+  })
+})
+
+interface Entries {
+  readonly published: (manifest: unknown) => readonly string[]
+  readonly started: (root: string) => readonly string[]
+}
+
+/** The packages without which a module cannot be loaded: what it imports before it runs. */
+async function packagesOf(file: string): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: [file],
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'error',
+  })
+  const found = new Set<string>()
+  const visited = new Set<string>()
+  const visit = (path: string): void => {
+    if (visited.has(path)) return
+    visited.add(path)
+    for (const { path: imported, kind, external } of metafile.inputs[path]?.imports ?? []) {
+      if (kind === 'dynamic-import') continue
+      if (!external) visit(imported)
+      else if (!isBuiltin(imported)) found.add(imported.match(/^(?:@[^/]+\/)?[^/]+/)![0])
+    }
+  }
+  const [entry] = Object.values(metafile.outputs).map(({ entryPoint }) => entryPoint!)
+  visit(entry!)
+  return [...found].sort()
+}
+
+describe('without an optional package', () => {
+  it('all works that did not import it before its modules shared files', async () => {
+    const optional = Object.keys(manifest.peerDependencies)
+    const { published, started } = (await import(join(ROOT, 'scripts/entries.mjs'))) as Entries
+    const needs = new Set<string>()
+    for (const entry of [...published(manifest), ...started(ROOT)]) {
+      const own = await packagesOf(join(packed.installed, 'dist', `${entry}.js`))
+      const wanted = await packagesOf(join(ROOT, `${entry}.ts`))
+      const more = own.filter((name) => optional.includes(name) && !wanted.includes(name))
+      expect(more, entry).toEqual([])
+      for (const name of own) needs.add(name)
+    }
+    // Some entry points do need one.
+    expect([...needs]).toContain('@modelcontextprotocol/client')
+  })
+
+  it('the command line starts', () => {
+    expect(run(process.execPath, [join(packed.installed, 'dist/deploy/cli.js'), '--help'], '/')).toContain(
+      'mayfly',
+    )
   })
 })
