@@ -8,6 +8,7 @@ import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { filesAtStart } from '../deploy/build/module-order.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { withMarked } from './marked.ts'
 
@@ -146,15 +147,9 @@ export async function loadedChunks(
     outdir: ROOT,
   })
   const { outputs } = metafile
-  const loaded = new Set<string>()
-  const load = (path: string): void => {
-    if (loaded.has(path)) return
-    loaded.add(path)
-    for (const one of outputs[path]?.imports ?? []) if (one.kind === 'import-statement') load(one.path)
-  }
-  load(Object.keys(outputs).find((path) => outputs[path]!.entryPoint === '<stdin>')!)
-  const chunks = outputFiles.filter(({ path }) => loaded.has(relative(process.cwd(), path)))
-  const inputs = [...loaded].flatMap((path) => Object.entries(outputs[path]?.inputs ?? {}))
+  const loaded = filesAtStart(metafile, '<stdin>')
+  const chunks = outputFiles.filter(({ path }) => loaded.includes(relative(process.cwd(), path)))
+  const inputs = loaded.flatMap((path) => Object.entries(outputs[path]?.inputs ?? {}))
   return {
     bytes: gzipSync(Buffer.concat(chunks.map(({ contents }) => contents)), { level: 9 }).length,
     modules: inputs

@@ -58,6 +58,12 @@ export function keepsOrder({ inputs, outputs }: Metafile, main: string, order: O
   })
 }
 
+/** The files of a split bundle that are opened with one of them, which was made of `entryPoint`. */
+export function filesAtStart({ outputs }: Metafile, entryPoint: string): readonly string[] {
+  const [main] = Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === entryPoint)
+  return main === undefined ? [] : ordered(main, (path) => statics(outputs[path]?.imports))
+}
+
 /** What a module or a file imports when it is loaded. */
 function statics(
   imports: readonly { path: string; kind: string; external?: boolean }[] = [],

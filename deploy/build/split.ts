@@ -1,8 +1,8 @@
 /** Splits a bundle: what is loaded by `import()` becomes a file of its own, which the runtime opens when it is first used. */
 import { basename, dirname, extname, resolve, sep } from 'node:path'
 import type { BuildOptions, Metafile, OutputFile, Plugin } from 'esbuild'
-import { packageFolder } from '../project/mayfly-package.ts'
-import { createOrderSense, keepsOrder, type OrderSense } from './module-order.ts'
+import { isBelow } from '../project/mayfly-package.ts'
+import { createOrderSense, filesAtStart, keepsOrder, type OrderSense } from './module-order.ts'
 
 /** Each file that is opened at the start costs as much as parsing 20 KB (Node 24, deno 2.9). */
 const MAX_AT_START = 4
@@ -43,31 +43,14 @@ export async function splitBundle(
     plugins: [mainPlugin(stdin, outfile), partsPlugin(graph), ...plugins],
   })
   const main = `${MAIN_NAMESPACE}:${basename(outfile)}`
-  return atStart(metafile, main) <= MAX_AT_START && keepsOrder(metafile, main, order)
+  return filesAtStart(metafile, main).length <= MAX_AT_START && keepsOrder(metafile, main, order)
     ? outputFiles
     : undefined
 }
 
-/** How many files are opened before the first request. */
-function atStart({ outputs }: Metafile, main: string): number {
-  const opened = new Set<string>()
-  const open = (path: string): void => {
-    if (opened.has(path)) return
-    opened.add(path)
-    for (const { path: imported, kind } of outputs[path]?.imports ?? [])
-      if (kind === 'import-statement' && imported in outputs) open(imported)
-  }
-  for (const [path, { entryPoint }] of Object.entries(outputs)) if (entryPoint === main) open(path)
-  return opened.size
-}
-
 /** Whether a file is part of Mayfly. Its modules only define: nothing depends on when they run. */
 function isOwn(file: string): boolean {
-  const folder = packageFolder()
-  return (
-    file.includes(`${sep}node_modules${sep}mayfly-mcp${sep}`) ||
-    ['dist', 'src', 'adapters'].some((name) => file.startsWith(`${folder}${sep}${name}${sep}`))
-  )
+  return file.includes(`${sep}node_modules${sep}mayfly-mcp${sep}`) || isBelow(file, 'dist', 'src', 'adapters')
 }
 
 /** Which modules of a bundle need which. */
@@ -97,7 +80,9 @@ class Graph {
     const own = new Set(edges.filter(({ importer }) => isOwnInput(importer)).map(({ path }) => path))
     const parts = [...own].sort()
     const later = new Set(this.loadedLater)
-    const roots = Object.keys(inputs).filter((path) => later.has(path) === false && isRoot(path, inputs))
+    const imported = new Set(Object.values(inputs).flatMap(({ imports }) => imports.map(({ path }) => path)))
+    // What nothing imports: the module that the platform loads.
+    const roots = Object.keys(inputs).filter((path) => !later.has(path) && !imported.has(path))
     const started = this.#closure(roots)
     const counts = new Map<string, number>()
     for (const part of parts)
@@ -120,11 +105,6 @@ class Graph {
     for (const path of paths) visit(path)
     return found
   }
-}
-
-/** Whether nothing imports it: the module that the platform loads. */
-function isRoot(path: string, inputs: Metafile['inputs']): boolean {
-  return !Object.values(inputs).some(({ imports }) => imports.some((one) => one.path === path))
 }
 
 /** Each with its file's name, numbered if others have it, too. */

@@ -1,6 +1,6 @@
 /** This package's own manifest: imported by the package's name, so that it works both from source and from dist/. */
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { dirname, sep } from 'node:path'
 
 const MANIFEST = 'mayfly-mcp/package.json'
 
@@ -15,6 +15,14 @@ export function packageManifest(): PackageManifest {
   return createRequire(import.meta.url)(MANIFEST) as PackageManifest
 }
 
+let folder: string | undefined
+
 export function packageFolder(): string {
-  return dirname(createRequire(import.meta.url).resolve(MANIFEST))
+  folder ??= dirname(createRequire(import.meta.url).resolve(MANIFEST))
+  return folder
+}
+
+/** Whether a file is below one of these folders of this package: `src`, `dist`. */
+export function isBelow(file: string, ...names: readonly string[]): boolean {
+  return names.some((name) => file.startsWith(`${packageFolder()}${sep}${name}${sep}`))
 }

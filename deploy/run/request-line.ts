@@ -1,9 +1,8 @@
 /** The log of a local server for a person: a request or an error is short on a terminal, and one line of JSON everywhere else. */
-import { isObject } from '../../src/definition/is-object.ts'
 import type { ServerError } from '../contract/target.ts'
 import { printable } from '../terminal/cli-error.ts'
 import { duration, type Styles } from '../terminal/styles.ts'
-import { ERROR_START, readServerError, undecorated } from './server-error.ts'
+import { ERROR_START, readEntry, readServerError, undecorated } from './server-error.ts'
 
 /** What a line of a request begins with: src/http/log.ts. */
 const START = '{"level":"info",'
@@ -41,7 +40,7 @@ const MAX_AWAITED = 1000
 export function createRequestLog({ styles, echo, onServerError }: RequestLogOptions = {}): RequestLog {
   const awaited: string[] = []
   const shownRequest = (line: string): string => {
-    const entry = parse(line)
+    const entry = readRequest(line)
     if (entry === undefined) return line
     if (echo !== undefined) {
       awaited.push(`${entry.httpMethod} ${entry.path} ${entry.status}`)
@@ -104,15 +103,9 @@ function mayBeEntry(start: string): boolean {
 type Members = { readonly [name: string]: unknown }
 
 /** Undefined for a line that only looks like one. */
-function parse(line: string): Members | undefined {
-  try {
-    const entry: unknown = JSON.parse(line)
-    return isObject(entry) && typeof entry.httpMethod === 'string' && typeof entry.status === 'number'
-      ? entry
-      : undefined
-  } catch {
-    return undefined
-  }
+function readRequest(line: string): Members | undefined {
+  const entry = readEntry(line)
+  return typeof entry?.httpMethod === 'string' && typeof entry.status === 'number' ? entry : undefined
 }
 
 function requestLine(entry: Members, styles: Styles): string {

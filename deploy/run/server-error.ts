@@ -1,8 +1,8 @@
 /** An error in the log of a local server, as a person needs it: what was thrown, in which call, and where in the user's files. */
 import { isAbsolute, relative, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { isObject } from '../../src/definition/is-object.ts'
 import type { ServerError } from '../contract/target.ts'
+import { isBelow } from '../project/mayfly-package.ts'
 import { codeFrame } from '../terminal/code-frame.ts'
 import { originalPlace } from './original-place.ts'
 
@@ -10,11 +10,6 @@ import { originalPlace } from './original-place.ts'
 export const ERROR_START = '{"level":"error",'
 
 const MAX_CALLS = 8
-
-/** Of this package. */
-const OWN = ['src', 'dist', 'adapters', 'deploy'].map((name) =>
-  fileURLToPath(new URL(`../../${name}/`, import.meta.url)),
-)
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one.
 const COLOUR = /\u001b(?:\[[\d;]*m?)?/g
@@ -26,8 +21,8 @@ export function undecorated(line: string): string {
 
 /** Undefined for a line that only looks like an error of the log. Paths are relative to this process's folder, as on a terminal. */
 export function readServerError(line: string): ServerError | undefined {
-  const entry = parse(line)
-  if (entry === undefined || typeof entry.message !== 'string') return undefined
+  const entry = readEntry(line)
+  if (entry?.level !== 'error' || typeof entry.message !== 'string') return undefined
   const { message, time, requestId, cause, stack } = entry
   const calls = typeof stack === 'string' ? callsOf(stack, message) : []
   const place = calls.find(({ isOfUser }) => isOfUser)?.place
@@ -46,10 +41,11 @@ export function readServerError(line: string): ServerError | undefined {
 
 type Members = { readonly [name: string]: unknown }
 
-function parse(line: string): Members | undefined {
+/** Undefined for a line that is not an entry of a log. */
+export function readEntry(line: string): Members | undefined {
   try {
     const entry: unknown = JSON.parse(line)
-    return isObject(entry) && entry.level === 'error' ? entry : undefined
+    return isObject(entry) ? entry : undefined
   } catch {
     return undefined
   }
@@ -80,7 +76,7 @@ function readCall(line: string): Call | undefined {
     /^ {4}at (?:(?:async )?(.*) \()?(?:file:\/\/)?([^()]+?):(\d+):(\d+)\)?$/.exec(line) ?? []
   if (file === undefined || !isAbsolute(file)) return undefined
   const { path, place } = originalPlace(file, Number(row), Number(column))
-  if (OWN.some((folder) => path.startsWith(folder))) return undefined
+  if (isBelow(path, 'src', 'dist', 'adapters', 'deploy')) return undefined
   const inFolder = relative(process.cwd(), path)
   const isInside = !inFolder.startsWith(`..${sep}`) && !isAbsolute(inFolder)
   const isOfUser = isInside && !`${sep}${inFolder}`.includes(`${sep}node_modules${sep}`)

@@ -52,6 +52,13 @@ export async function openPage(
   return { page, context, complaints, [Symbol.asyncDispose]: () => context.close() }
 }
 
+/** The playground at `url`, connected with its server. */
+export async function openPlayground(...given: Parameters<typeof openPage>): Promise<Opened> {
+  const opened = await openPage(...given)
+  await opened.page.getByRole('status').getByText('Connected').waitFor()
+  return opened
+}
+
 /** Colour scheme, width and height: both, in a large and a small window. */
 export const VIEWS = [
   ['light', 1280, 900],

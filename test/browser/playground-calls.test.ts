@@ -10,7 +10,7 @@ import { startInspectServer } from '../../deploy/playground/inspect-server.ts'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, Project, stopAll } from '../cli/_dev-process.ts'
 import { violations } from './_axe.ts'
-import { launchChromium, type Opened, openPage, VIEWS } from './_chromium.ts'
+import { launchChromium, type Opened, openPage, openPlayground, VIEWS } from './_chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const TIMEOUT_MS = 120_000
@@ -30,14 +30,8 @@ afterAll(async () => {
   await stopAll()
 })
 
-async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> {
-  const opened = await openPage(browser, `${origin}/`, {
-    permissions: ['clipboard-read', 'clipboard-write'],
-    ...options,
-  })
-  await opened.page.getByRole('status').getByText('Connected').waitFor()
-  return opened
-}
+const open = (options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> =>
+  openPlayground(browser, `${origin}/`, { permissions: ['clipboard-read', 'clipboard-write'], ...options })
 
 const work = (page: Page): Locator => page.locator('#work')
 const result = (page: Page): Locator => work(page).locator('.result')

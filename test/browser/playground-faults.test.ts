@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
-import { MayflyProcess, Project, stopAll } from '../cli/_dev-process.ts'
+import { stopAll } from '../cli/_dev-process.ts'
 import { violations } from './_axe.ts'
-import { launchChromium, type Opened, openPage, VIEWS } from './_chromium.ts'
+import { launchChromium, type Opened, openPlayground, VIEWS } from './_chromium.ts'
+import { type DevProject, serveProject } from './_dev-project.ts'
 import { faultyServer, PRICES } from './_faulty-server.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -22,44 +23,31 @@ afterAll(async () => {
   await stopAll()
 })
 
-interface Served extends AsyncDisposable {
-  readonly origin: string
+interface Served extends DevProject {
   readonly closed: number
   save(file: string, text: string): void
 }
 
 async function serve(target: string): Promise<Served> {
-  const project = new Project()
   const closed = await testPort()
-  // A folder of its own, as a user has: the build is below it, and source maps are read from where it is.
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(join(ROOT, 'node_modules/zod'), join(project.folder, 'node_modules/zod'))
+  const served = await serveProject(target, (project) => {
+    // A folder of its own, as a user has: the build is below it, and source maps are read from where it is.
+    mkdirSync(join(project.folder, 'node_modules'))
+    symlinkSync(join(ROOT, 'node_modules/zod'), join(project.folder, 'node_modules/zod'))
+    project.write('prices.ts', PRICES)
+    project.write('server.ts', faultyServer(closed))
+  })
+  const { project } = served
   // At once: an empty file would be seen, too.
   const save = (file: string, text: string): void => {
     project.write(`${file}.new`, text)
     renameSync(join(project.folder, `${file}.new`), join(project.folder, file))
   }
-  save('prices.ts', PRICES)
-  save('server.ts', faultyServer(closed))
-  const port = String(await testPort())
-  const mayfly = new MayflyProcess(['dev', '--target', target, '--port', port], project.folder)
-  await mayfly.ready()
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    closed,
-    save,
-    [Symbol.asyncDispose]: async () => {
-      await mayfly[Symbol.asyncDispose]()
-      await project[Symbol.asyncDispose]()
-    },
-  }
+  return { ...served, closed, save }
 }
 
-async function open({ origin }: Served, options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> {
-  const opened = await openPage(browser, `${origin}/`, options)
-  await opened.page.getByRole('status').getByText('Connected').waitFor()
-  return opened
-}
+const open = ({ origin }: Served, options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> =>
+  openPlayground(browser, `${origin}/`, options)
 
 const work = (page: Page): Locator => page.getByRole('region', { name: 'Try it' })
 const result = (page: Page): Locator => work(page).locator('.result')

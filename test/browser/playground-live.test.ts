@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { testPort } from '../_port.ts'
-import { MayflyProcess, Project, stopAll } from '../cli/_dev-process.ts'
+import { stopAll } from '../cli/_dev-process.ts'
 import { violations } from './_axe.ts'
 import { type Changed, changingServer } from './_changing-server.ts'
-import { launchChromium, type Opened, openPage, VIEWS } from './_chromium.ts'
+import { launchChromium, type Opened, openPlayground, VIEWS } from './_chromium.ts'
+import { type DevProject, serveProject } from './_dev-project.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const TIMEOUT_MS = 180_000
@@ -34,36 +34,21 @@ const call = (page: Page, verb = 'Call'): Promise<void> =>
   work(page).locator('button[type=submit]').filter({ hasText: verb }).first().click()
 const question = (page: Page, name = 'The server asks'): Locator => page.getByRole('form', { name })
 
-interface Served extends AsyncDisposable {
-  readonly origin: string
-  readonly mayfly: MayflyProcess
+interface Served extends DevProject {
   change(changed: Changed): void
 }
 
 async function serve(target: string): Promise<Served> {
-  const project = new Project()
-  symlinkSync(join(ROOT, 'node_modules'), join(project.folder, 'node_modules'))
-  const change = (changed: Changed): void => project.write('server.ts', changingServer(changed))
-  change({})
-  const port = String(await testPort())
-  const mayfly = new MayflyProcess(['dev', '--target', target, '--port', port], project.folder)
-  await mayfly.ready()
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    mayfly,
-    change,
-    [Symbol.asyncDispose]: async () => {
-      await mayfly[Symbol.asyncDispose]()
-      await project[Symbol.asyncDispose]()
-    },
-  }
+  const served = await serveProject(target, (project) => {
+    symlinkSync(join(ROOT, 'node_modules'), join(project.folder, 'node_modules'))
+    project.write('server.ts', changingServer({}))
+  })
+  const change = (changed: Changed): void => served.project.write('server.ts', changingServer(changed))
+  return { ...served, change }
 }
 
-async function open({ origin }: Served, options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> {
-  const opened = await openPage(browser, `${origin}/`, options)
-  await opened.page.getByRole('status').getByText('Connected').waitFor()
-  return opened
-}
+const open = ({ origin }: Served, options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> =>
+  openPlayground(browser, `${origin}/`, options)
 
 describe('one server for all', { timeout: TIMEOUT_MS }, () => {
   let served: Served

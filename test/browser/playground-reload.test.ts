@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startInspectServer } from '../../deploy/playground/inspect-server.ts'
 import { violations } from './_axe.ts'
-import { launchChromium, type Opened, openPage } from './_chromium.ts'
+import { launchChromium, type Opened, openPage, openPlayground } from './_chromium.ts'
 import { type Inspected, inspectServer, serveTools } from './_failing-servers.ts'
 
 const TIMEOUT_MS = 120_000
@@ -47,11 +47,8 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 
-async function open(options: Parameters<typeof openPage>[2] = {}): Promise<Opened> {
-  const opened = await openPage(browser, server.url, { viewport: { width: 1440, height: 900 }, ...options })
-  await connected(opened.page)
-  return opened
-}
+const open = (options: Parameters<typeof openPage>[2] = {}): Promise<Opened> =>
+  openPlayground(browser, server.url, { viewport: { width: 1440, height: 900 }, ...options })
 const connected = (page: Page): Promise<void> => page.getByRole('status').getByText('Connected').waitFor()
 const work = (page: Page): Locator => page.locator('#work')
 const field = (page: Page, name: string): Locator => page.locator('#call').getByLabel(name)

@@ -1,7 +1,7 @@
 /** The frame of the playground in Chromium: its bar, list, tabs, keys and URL, and what it says of a server that fails. */
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { launchChromium, type Opened, openPage } from './_chromium.ts'
+import { launchChromium, type Opened, openPage, openPlayground } from './_chromium.ts'
 import { FAILING, type Inspected, inspectServer, serveTools } from './_failing-servers.ts'
 
 const WORDS = ['river', 'moon', 'hatch', 'mill', 'weir']
@@ -31,11 +31,8 @@ afterAll(async () => {
   await many?.[Symbol.asyncDispose]()
 })
 
-async function open(options: Parameters<typeof openPage>[2] = {}): Promise<Opened> {
-  const opened = await openPage(browser, many.url, { viewport: { width: 1440, height: 900 }, ...options })
-  await opened.page.getByRole('status').getByText('Connected').waitFor()
-  return opened
-}
+const open = (options: Parameters<typeof openPage>[2] = {}): Promise<Opened> =>
+  openPlayground(browser, many.url, { viewport: { width: 1440, height: 900 }, ...options })
 const tool = (page: Page, name: string): Locator =>
   page.getByRole('navigation', { name: 'What the server offers' }).getByRole('button', { name, exact: true })
 const row = (page: Page, name: string): Locator =>

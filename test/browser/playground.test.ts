@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, stopAll } from '../cli/_dev-process.ts'
 import { violations } from './_axe.ts'
-import { launchChromium, type Opened, openPage, VIEWS } from './_chromium.ts'
+import { launchChromium, type Opened, openPage, openPlayground, VIEWS } from './_chromium.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const TIMEOUT_MS = 120_000
@@ -47,11 +47,8 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS }, (target) => 
   }, TIMEOUT_MS)
   afterAll(() => served?.signal('SIGTERM'))
 
-  async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> {
-    const opened = await openPage(browser, `${origin}/`, options)
-    await opened.page.getByRole('status').getByText('Connected').waitFor()
-    return opened
-  }
+  const open = (options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> =>
+    openPlayground(browser, `${origin}/`, options)
 
   test('a tool with every kind of field is called, and the wire shows the exchange', async () => {
     await using opened = await open()
