@@ -18,12 +18,14 @@ const CORE = 'src/index'
 const SMALL = 20_000
 
 /**
- * @param modules by name, which is the path of the source without extension: `{ size, imports, later }`
+ * @param found modules by name, which is the path of the source without extension: `{ size, imports, later }`
  * @param entries names of the modules that have a file of their own
  * @param optional names of packages that not every user has
  * @returns the name of a module's chunk; a module that has none goes where the bundler puts it
  */
-export function planChunks(modules, entries, optional) {
+export function planChunks(found, entries, optional) {
+  // The bundler finds them in another order each time; the same sources are to make the same files.
+  const modules = new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
   const core = new Set([...closureOf(modules, CORE)].filter((name) => isAlone(modules, name)))
   const later = new Set([...modules.values()].flatMap((module) => module.later))
   const neededBy = new Map([...modules.keys()].map((name) => [name, []]))
@@ -99,7 +101,9 @@ function mergeSmall(modules, sets, later) {
     return found
   }
   const together = new Set()
-  for (const [set, names] of sets) {
+  // What most entry points need comes first: it saves each of them a file.
+  const byNeed = [...sets].sort(([a], [b]) => b.split(' ').length - a.split(' ').length)
+  for (const [set, names] of byNeed) {
     const parts = names.map((name) => modules.get(name))
     if (set.startsWith('cli') || set.split(' ').some((root) => later.has(root))) continue
     if (parts.reduce((sum, { size }) => sum + size, 0) > SMALL) continue

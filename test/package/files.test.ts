@@ -149,6 +149,44 @@ describe('the packages that are a part of the command line', () => {
   })
 })
 
+interface Planned {
+  readonly size: number
+  readonly imports: readonly string[]
+  readonly later: readonly string[]
+}
+
+describe('which modules share a file', () => {
+  it('is the same in whatever order the bundler finds them', async () => {
+    const { planChunks } = (await import(join(ROOT, 'scripts/chunks.mjs'))) as {
+      planChunks(
+        modules: ReadonlyMap<string, Planned>,
+        entries: readonly string[],
+        optional: readonly string[],
+      ): Map<string, string>
+    }
+    const { published, started } = (await import(join(ROOT, 'scripts/entries.mjs'))) as Entries
+    const entries = [...published(manifest), ...started(ROOT)]
+    const nameOf = (file: string) => file.replace(/\.ts$/, '')
+    const modules = ['src', 'adapters', 'deploy'].flatMap(readModules).map(({ file, text, imports }) => {
+      const part: Planned = {
+        size: text.length,
+        imports: imports.map(({ specifier, file: imported }) => nameOf(imported ?? specifier)),
+        later: Array.from(text.matchAll(/\bimport\('(\.[^']+)'\)(?!\.)/g), ([, path]) =>
+          nameOf(posix.join(posix.dirname(file), path!)),
+        ),
+      }
+      return [nameOf(file), part] as const
+    })
+    const plan = (found: typeof modules) =>
+      [...planChunks(new Map(found), entries, Object.keys(manifest.peerDependencies))].sort()
+    const expected = plan(modules)
+    expect(new Set(expected.map(([, chunk]) => chunk)).size).toBeGreaterThan(10)
+    const turned = (by: number) => [...modules.slice(by), ...modules.slice(0, by)]
+    for (const found of [modules.toReversed(), turned(100), turned(300), turned(500).reverse()])
+      expect(plan(found)).toEqual(expected)
+  })
+})
+
 interface Entries {
   readonly published: (manifest: unknown) => readonly string[]
   readonly started: (root: string) => readonly string[]
