@@ -1,0 +1,83 @@
+/** The identity provider that people sign in with, such as Google: sign-in asks it who somebody is. */
+
+/** An identity provider. `google`, `github`, `entra`, `cognito` and `oidc` make one. */
+export interface Upstream {
+  /** For people, such as `Google`. */
+  readonly name: string
+  /** For records, such as `google`: letters, digits and hyphens. */
+  readonly id: string
+  /**
+   * The URL that the browser is sent to.
+   *
+   * @throws UpstreamUnavailableError if the provider's metadata cannot be read.
+   */
+  authorizeUrl(request: UpstreamStart): Promise<string>
+  /**
+   * Exchanges the code for the person's identity. `parameters` are those of the callback.
+   *
+   * @throws UpstreamRefusedError if the person is not let in; UpstreamUnavailableError if the provider does not answer.
+   */
+  exchange(request: UpstreamReturn): Promise<UpstreamIdentity>
+  /**
+   * Gets new tokens. Undefined: the provider issues no refresh tokens.
+   *
+   * @throws UpstreamRefusedError if the refresh token was revoked; UpstreamUnavailableError if the provider does not answer.
+   */
+  refresh?(request: { readonly env: unknown; readonly refreshToken: string }): Promise<UpstreamTokens>
+  /** What an operator must set in `env`, for `mayfly doctor`. Undefined: nothing. */
+  faultIn?(env: unknown): string | undefined
+}
+
+export interface UpstreamStart {
+  readonly env: unknown
+  /** The URL of the callback, which the operator registers with the provider. */
+  readonly redirectUri: string
+  readonly state: string
+  /** For the ID token (OpenID Connect Core §3.1.2.1). */
+  readonly nonce: string
+  /** S256 (RFC 7636). */
+  readonly codeChallenge: string
+}
+
+export interface UpstreamReturn {
+  readonly env: unknown
+  readonly redirectUri: string
+  readonly code: string
+  readonly codeVerifier: string
+  readonly nonce: string
+  /** Of the callback, such as `iss` (RFC 9207). */
+  readonly parameters: URLSearchParams
+}
+
+export interface UpstreamTokens {
+  readonly accessToken: string
+  readonly refreshToken?: string | undefined
+  /** Milliseconds since the epoch. Undefined: unknown. */
+  readonly expiresAt?: number | undefined
+  readonly scopes?: readonly string[] | undefined
+}
+
+export interface UpstreamIdentity {
+  /** The provider's issuer URL. With `subject`, it is who somebody is. */
+  readonly issuer: string
+  /** The provider's identifier of the person, which never changes. */
+  readonly subject: string
+  /** For people. */
+  readonly name?: string | undefined
+  readonly email?: string | undefined
+  /** What tools see as `ctx.auth.extra.claims`: JSON, at most 8 KB. */
+  readonly claims: { readonly [name: string]: unknown }
+  readonly tokens: UpstreamTokens
+}
+
+/** The person is not let in. The message is a sentence for the page, such as "Only accounts of example.com may sign in." */
+export class UpstreamRefusedError extends Error {
+  override readonly name = 'UpstreamRefusedError'
+  readonly code = 'upstream_refused'
+}
+
+/** The provider cannot be reached, or its answer makes no sense: the person may try again. */
+export class UpstreamUnavailableError extends Error {
+  override readonly name = 'UpstreamUnavailableError'
+  readonly code = 'upstream_unavailable'
+}
