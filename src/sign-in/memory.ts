@@ -1,28 +1,29 @@
 /** Grants in the memory of one process, for development and tests. */
+import { compareKeys, isGrantKey, RECEIPT_MS, toCommit, toRange } from './commit.ts'
 import type { GrantEntry, GrantStore, GrantWrite } from './store.ts'
+
+/** Commits after which expired entries are deleted. */
+const COMMITS_PER_SWEEP = 100
 
 /** Creates a store in memory: its entries are lost with the process, and other processes do not have them. */
 export function createMemoryGrants(): GrantStore {
   const entries = new Map<string, GrantEntry>()
+  let commits = 0
   const current = (key: string): GrantEntry | undefined => {
     const entry = entries.get(key)
     if (entry?.expiresAt === undefined || entry.expiresAt > Date.now()) return entry
     entries.delete(key)
     return undefined
   }
-  /** A deletion leaves nothing to compare: it was made before if its entry is gone and another write of this commit is there. */
-  const wasMade = (version: string, writes: readonly GrantWrite[]): boolean => {
-    const made = writes.filter(({ isCheck }) => isCheck !== true)
-    const stored = made.filter(({ value }) => value !== undefined)
-    return stored.length > 0 && stored.every(({ key }) => entries.get(key)?.version === version)
-  }
   return {
     isLocal: true,
     async read(key) {
-      return current(key)
+      return isGrantKey(key) ? current(key) : undefined
     },
-    async commit(version, writes) {
-      if (wasMade(version, writes)) return true
+    async commit(given, made) {
+      const { version, writes, receipt, digest } = await toCommit(given, made)
+      const before = current(receipt)
+      if (before !== undefined) return before.value === digest
       const isAsDemanded = ({ key, ifVersion }: GrantWrite): boolean =>
         ifVersion === undefined || (current(key)?.version ?? null) === ifVersion
       if (!writes.every(isAsDemanded)) return false
@@ -31,13 +32,19 @@ export function createMemoryGrants(): GrantStore {
         if (value === undefined) entries.delete(key)
         else entries.set(key, { value, version, ...(expiresAt !== undefined && { expiresAt }) })
       }
+      entries.set(receipt, { value: digest, version, expiresAt: Date.now() + RECEIPT_MS })
+      commits = (commits + 1) % COMMITS_PER_SWEEP
+      if (commits === 0) for (const key of entries.keys()) current(key)
       return true
     },
-    async list({ prefix, limit, after = '' }) {
-      const keys = [...entries.keys()].filter(
-        (key) => key.startsWith(prefix) && key > after && current(key) !== undefined,
-      )
-      keys.sort()
+    async list(options) {
+      const range = toRange(options)
+      if (range === undefined) return { keys: [] }
+      const { from, after, limit } = range
+      const isListed = (key: string): boolean =>
+        key.startsWith(options.prefix) && key >= from && compareKeys(key, after) > 0
+      const keys = [...entries.keys()].filter((key) => isListed(key) && current(key) !== undefined)
+      keys.sort(compareKeys)
       const page = keys.slice(0, limit)
       return { keys: page, ...(page.length < keys.length && { next: page.at(-1) }) }
     },

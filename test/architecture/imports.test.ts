@@ -14,6 +14,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   http: ['auth', 'protocol', 'request', 'interaction', 'events', 'definition'],
   auth: ['request', 'interaction', 'events', 'definition'],
   keys: ['auth', 'definition'],
+  'sign-in': ['http', 'auth', 'request', 'interaction', 'events', 'definition'],
   protocol: ['request', 'interaction', 'events', 'definition'],
   request: ['interaction', 'events', 'definition'],
   events: ['interaction', 'definition'],
