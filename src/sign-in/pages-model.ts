@@ -1,4 +1,7 @@
-/** What the pages of sign-in show. `pages.ts` makes HTML of it, which has to escape every text: clients choose their names. */
+/**
+ * What the pages of sign-in show. `renderPage` of pages.ts makes a whole HTML document of it, and has to escape every text: clients choose
+ * their names. Responses have this policy: no scripts, style elements and attributes, images of `data:` URLs.
+ */
 
 /** "May this client use the server as you?" The form is sent by POST to `action`, with the hidden fields and `decision`: `approve` or `deny`. */
 export interface ConsentPage {
@@ -65,6 +68,10 @@ export interface ErrorPage {
   readonly title: string
   /** What happened and what to do next. */
   readonly message: string
+  /**
+   * A link, `Return to ${host}`: anybody can register a client with any URL, so the browser is not sent there unasked (RFC 9700 §4.11.2).
+   */
+  readonly returnTo?: { readonly url: string; readonly host: string } | undefined
 }
 
 /** Of `mayfly dev`: stands in for an identity provider. The form is sent by GET to `action` with the hidden fields, `name` and `email`. */
