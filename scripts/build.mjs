@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join, relative, sep } from 'node:path'
 import { planChunks } from './chunks.mjs'
 import { published, started } from './entries.mjs'
+import { oauthLibrary } from './oauth-library.mjs'
 import { withPureConstants } from './pure.mjs'
 import { notices } from './third-party.mjs'
 
@@ -62,6 +63,7 @@ async function bundleModules() {
     transform: { target: TARGET },
     experimental: { nativeMagicString: true },
     plugins: [
+      oauthLibrary,
       {
         name: 'mayfly-modules',
         transform: {

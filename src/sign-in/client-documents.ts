@@ -1,0 +1,127 @@
+/**
+ * Clients whose id is the URL of their metadata (MCP 2026-07-28, "Client ID Metadata Documents"; the IETF's draft of that name). Documents
+ * are stored for a time, and a document that cannot be reached is used as it was: its client must not lose its connection by that.
+ */
+import { textOf } from '../definition/error-text.ts'
+import { isA } from '../definition/error-text.ts'
+import { digest } from '../definition/digest.ts'
+import { isObject } from '../definition/is-object.ts'
+import type { ClientRecord } from './library.ts'
+import { fetchPublicJson, isPublicUrl, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
+import type { GrantStore } from './store.ts'
+import { commit } from './unit.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+/** How long a document is used without asking, if it does not say. */
+const DEFAULT_FRESH_MS = 15 * MINUTE_MS
+const MIN_FRESH_MS = 5 * MINUTE_MS
+/** How long a document is used while it cannot be reached. */
+const KEPT_MS = 7 * DAY_MS
+const MAX_URL_CHARACTERS = 450
+const MAX_REDIRECT_URIS = 20
+const MAX_TEXT_CHARACTERS = 2048
+
+/** Its document cannot be reached, and none is stored: nothing is wrong with the client. */
+export class ClientUnreachableError extends Error {
+  override readonly name = 'ClientUnreachableError'
+}
+
+/** Its document does not exist or is wrong, for the page. */
+export class ClientRefusedError extends Error {
+  override readonly name = 'ClientRefusedError'
+}
+
+interface Stored {
+  readonly client: ClientRecord
+  readonly freshUntil: number
+}
+
+/** @throws ClientUnreachableError or ClientRefusedError. */
+export async function clientByDocument(
+  id: string,
+  store: GrantStore,
+  fetch: typeof globalThis.fetch,
+): Promise<ClientRecord> {
+  requireDocumentUrl(id)
+  const key = `document:${await digest(id)}`
+  const stored = readStored((await store.read(key))?.value)
+  if (stored !== undefined && stored.freshUntil > Date.now()) return stored.client
+  try {
+    const { value, cacheControl } = await fetchPublicJson(id, fetch)
+    const client = toClient(id, value)
+    const now = Date.now()
+    const record: Stored = { client, freshUntil: now + freshMs(cacheControl) }
+    await commit(store, [{ key, value: JSON.stringify(record), expiresAt: now + KEPT_MS }])
+    return client
+  } catch (cause) {
+    if (isA(cause, UnreachableUrlError)) {
+      if (stored !== undefined) return stored.client
+      throw new ClientUnreachableError(`The client's document at ${id} cannot be reached.`, { cause })
+    }
+    if (!isA(cause, RefusedUrlError)) throw cause
+    throw new ClientRefusedError(`The client's document at ${id} cannot be used: ${textOf(cause)}.`, {
+      cause,
+    })
+  }
+}
+
+function readStored(text: string | undefined): Stored | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as Stored)
+}
+
+/** Between five minutes and a day. */
+function freshMs(cacheControl: string): number {
+  const seconds = /(?:^|,)\s*(?:s-maxage|max-age)\s*=\s*"?(\d{1,9})/i.exec(cacheControl)?.[1]
+  if (seconds === undefined) return DEFAULT_FRESH_MS
+  return Math.min(Math.max(Number(seconds) * 1000, MIN_FRESH_MS), DAY_MS)
+}
+
+/** As the draft demands: a path, and nothing that two readers could understand differently. */
+function requireDocumentUrl(id: string): void {
+  const refuse = (why: string): never => {
+    throw new ClientRefusedError(`The client's id is not the URL of a metadata document: ${why}.`)
+  }
+  if (id.length > MAX_URL_CHARACTERS) refuse(`it is over ${MAX_URL_CHARACTERS} characters`)
+  if (!/^https:\/\/[^/?#\\\s]+\/[^#\\\s]+$/.test(id) || !URL.canParse(id)) refuse('it needs https and a path')
+  const url = new URL(id)
+  if (url.href !== id) refuse(`it is not written as ${url.href}`)
+  if (!isPublicUrl(url)) refuse('it is not at a public https address')
+}
+
+function toClient(id: string, value: unknown): ClientRecord {
+  const refuse = (why: string): never => {
+    throw new RefusedUrlError(why)
+  }
+  if (!isObject(value)) return refuse('it is not an object')
+  if (value.client_id !== id) refuse('its client_id is not its URL')
+  const { client_name: name, redirect_uris: uris } = value
+  if (typeof name !== 'string' || name.trim() === '' || name.length > MAX_TEXT_CHARACTERS)
+    return refuse('it has no client_name')
+  if ('client_secret' in value || 'client_secret_expires_at' in value) refuse('it has a client_secret')
+  const isList = (given: unknown): given is string[] =>
+    Array.isArray(given) &&
+    given.every((one) => typeof one === 'string' && one.length <= MAX_TEXT_CHARACTERS)
+  if (!isList(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS)
+    return refuse(`it has no redirect_uris, or more than ${MAX_REDIRECT_URIS}`)
+  const { token_endpoint_auth_method: method, token_endpoint_auth_methods_supported: methods } = value
+  const offered = isList(methods) ? methods : [method ?? 'none']
+  if (!offered.includes('none'))
+    refuse('its token_endpoint_auth_method is not "none", which is the only one that this server takes from it')
+  const chosen = (given: unknown, known: readonly string[], usual: readonly string[]): string[] =>
+    (isList(given) ? given : usual).filter((one) => known.includes(one))
+  const grantTypes = chosen(
+    value.grant_types,
+    ['authorization_code', 'refresh_token'],
+    ['authorization_code'],
+  )
+  if (!grantTypes.includes('authorization_code')) refuse('its grant_types have no authorization_code')
+  return {
+    clientId: id,
+    clientName: name.trim(),
+    redirectUris: uris,
+    grantTypes,
+    responseTypes: chosen(value.response_types, ['code'], ['code']),
+    tokenEndpointAuthMethod: 'none',
+  }
+}

@@ -1,0 +1,64 @@
+/** The URLs of sign-in, below the prefix of the server's endpoint, and which of them a request is for. */
+
+/** The server that signs people in, as its operator or platform names it. */
+export interface Place {
+  /** The origin and the prefix of the endpoint (RFC 8414 §2), without a trailing slash. */
+  readonly issuer: string
+  /** The URL of the MCP endpoint: the audience of tokens (RFC 8707). */
+  readonly resource: string
+  readonly authorize: string
+  readonly token: string
+  readonly register: string
+  readonly callback: string
+  readonly connections: string
+  /** Cookies can be limited to this host and TLS. False: http on loopback. */
+  readonly isSecure: boolean
+}
+
+export type Route = 'metadata' | 'authorize' | 'token' | 'register' | 'callback' | 'connections'
+
+const WELL_KNOWN = '/.well-known/oauth-authorization-server'
+
+const ROUTES: { readonly [path: string]: Route } = {
+  '/oauth/authorize': 'authorize',
+  '/oauth/token': 'token',
+  '/oauth/register': 'register',
+  '/oauth/callback': 'callback',
+  '/connections': 'connections',
+}
+
+export function placeOf(issuer: string, resource: string): Place {
+  const base = issuer.replace(/\/+$/, '')
+  return {
+    issuer: base,
+    resource,
+    authorize: `${base}/oauth/authorize`,
+    token: `${base}/oauth/token`,
+    register: `${base}/oauth/register`,
+    callback: `${base}/oauth/callback`,
+    connections: `${base}/connections`,
+    isSecure: base.startsWith('https:'),
+  }
+}
+
+/**
+ * The route of a request's path, with or without the issuer's prefix: some platforms remove it. The metadata's well-known path comes before
+ * the prefix (RFC 8414 §3.1) or, since paths before it may not reach this server, after it.
+ */
+export function routeOf(path: string, { issuer }: Place): Route | undefined {
+  const prefix = pathOf(issuer)
+  if (path === WELL_KNOWN + prefix) return 'metadata'
+  const own = prefix !== '' && path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
+  if (own === WELL_KNOWN) return 'metadata'
+  return Object.hasOwn(ROUTES, own) ? ROUTES[own] : undefined
+}
+
+/** Whether a path may be one of sign-in, at any prefix: all others are not looked at further. */
+export function mayBeRoute(path: string): boolean {
+  return path.includes(WELL_KNOWN) || Object.keys(ROUTES).some((route) => path.endsWith(route))
+}
+
+function pathOf(url: string): string {
+  const { pathname } = new URL(url)
+  return pathname === '/' ? '' : pathname
+}

@@ -1,0 +1,130 @@
+/**
+ * What one request reads and writes: the writes are kept until the response is known, and then made together, if nothing that was read has
+ * changed meanwhile. So codes and tokens are used once, and a process that dies in between leaves nothing half done.
+ */
+import { toBase64Url } from '../definition/base64.ts'
+import { isObject } from '../definition/is-object.ts'
+import type { LibraryStore } from './library.ts'
+import { type GrantEntry, type GrantStore, type GrantWrite, MAX_VALUE_BYTES, MAX_WRITES } from './store.ts'
+
+/** Attempts for one request whose entries others change at the same time. */
+const MAX_ATTEMPTS = 3
+
+/** Requests that write the same entries came at once, or the store is down: the client may try again. */
+export class SignInBusyError extends Error {
+  override readonly name = 'SignInBusyError'
+  readonly code = 'sign_in_busy'
+}
+
+export interface Unit {
+  /** Nothing is written if the entry changes before `commit`. */
+  read(key: string): Promise<string | undefined>
+  /** The entry may change meanwhile. */
+  peek(key: string): Promise<GrantEntry | undefined>
+  /** @param expiresAt Milliseconds since the epoch. Undefined: never. */
+  put(key: string, value: string, expiresAt?: number): void
+  delete(key: string): void
+  /** What `put` was given for a key. */
+  pending(key: string): string | undefined
+  readonly library: LibraryStore
+}
+
+/**
+ * Runs `work` and makes its writes; again from the start, up to three times, if another request was faster.
+ *
+ * @param client Finds clients that are not in the store, by their URL.
+ * @throws SignInBusyError after three attempts.
+ */
+export async function inOneUnit<Result>(
+  store: GrantStore,
+  client: (id: string) => Promise<object | undefined>,
+  work: (unit: Unit) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const seen = new Map<string, GrantEntry | undefined>()
+    const writes = new Map<string, { value?: string; expiresAt?: number | undefined }>()
+    const result = await work(createUnit(store, client, seen, writes))
+    if (writes.size === 0 || (await commit(store, toWrites(seen, writes)))) return result
+  }
+  throw new SignInBusyError('Other requests changed the same entries.')
+}
+
+/** A commit whose answer is lost is repeated: the store recognizes it by its version. */
+export async function commit(store: GrantStore, writes: readonly GrantWrite[]): Promise<boolean> {
+  if (writes.length > MAX_WRITES) throw new RangeError(`A commit of ${writes.length} writes.`)
+  const version = toBase64Url(crypto.getRandomValues(new Uint8Array(18)))
+  try {
+    return await store.commit(version, writes)
+  } catch {
+    return store.commit(version, writes)
+  }
+}
+
+type Seen = ReadonlyMap<string, GrantEntry | undefined>
+type Pending = ReadonlyMap<string, { value?: string; expiresAt?: number | undefined }>
+
+function toWrites(seen: Seen, writes: Pending): GrantWrite[] {
+  const demanded = (key: string) => (seen.has(key) ? { ifVersion: seen.get(key)?.version ?? null } : {})
+  return [
+    ...[...writes].map(([key, write]) => ({ key, ...write, ...demanded(key) })),
+    ...[...seen.keys()]
+      .filter((key) => !writes.has(key))
+      .map((key) => ({ key, isCheck: true, ...demanded(key) })),
+  ]
+}
+
+function createUnit(
+  store: GrantStore,
+  client: (id: string) => Promise<object | undefined>,
+  seen: Map<string, GrantEntry | undefined>,
+  writes: Map<string, { value?: string; expiresAt?: number | undefined }>,
+): Unit {
+  const read = async (key: string): Promise<string | undefined> => {
+    const pending = writes.get(key)
+    if (pending !== undefined) return pending.value
+    if (!seen.has(key)) seen.set(key, await store.read(key))
+    return seen.get(key)?.value
+  }
+  const put = (key: string, value: string, expiresAt?: number): void => {
+    if (new TextEncoder().encode(value).length > MAX_VALUE_BYTES)
+      throw new RangeError(`An entry of sign-in is over ${MAX_VALUE_BYTES} bytes.`)
+    writes.set(key, { value, expiresAt })
+  }
+  const remove = (key: string): void => {
+    writes.set(key, {})
+  }
+  return {
+    read,
+    peek: (key) => store.read(key),
+    put,
+    delete: remove,
+    pending: (key) => writes.get(key)?.value,
+    library: {
+      async get(key, options) {
+        const url = /^client:(https:.+)$/.exec(key)?.[1]
+        const found = url === undefined ? await read(key) : JSON.stringify(await client(url))
+        if (found === undefined) return null
+        if (options?.type !== 'json') return found
+        return key.startsWith('grant:') ? withoutPrevious(JSON.parse(found)) : JSON.parse(found)
+      },
+      async put(key, value, { expirationTtl, expiration } = {}) {
+        if (expirationTtl !== undefined) put(key, value, Date.now() + expirationTtl * 1000)
+        else put(key, value, expiration === undefined ? undefined : expiration * 1000)
+      },
+      async delete(key) {
+        remove(key)
+      },
+      // Asked only for the tokens of a grant that ends: they end with it, since each check of a token reads its grant.
+      async list() {
+        return { keys: [], list_complete: true }
+      },
+    },
+  }
+}
+
+/** The library takes the refresh token before the last one for as long as that one is not used. Here it is answered from a record. */
+function withoutPrevious(grant: unknown): unknown {
+  if (!isObject(grant)) return grant
+  const { previousRefreshTokenId: _id, previousRefreshTokenWrappedKey: _key, ...rest } = grant
+  return rest
+}
