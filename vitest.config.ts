@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { OAUTH_LIBRARY, oauthLibrary } from './scripts/oauth-library.mjs'
 import { sourceEntries } from './scripts/source-entries.ts'
 import { LongestFirst } from './test/_order.ts'
 
@@ -75,8 +76,9 @@ export default defineConfig({
           isolate: false,
           exclude: [...MEASURING, ...LONG],
           setupFiles: 'test/_parts.ts',
+          server: { deps: { inline: [OAUTH_LIBRARY] } },
         }),
-        plugins: [sourceEntries],
+        plugins: [sourceEntries, oauthLibrary],
       },
       {
         extends: true,

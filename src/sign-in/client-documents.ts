@@ -2,9 +2,9 @@
  * Clients whose id is the URL of their metadata (MCP 2026-07-28, "Client ID Metadata Documents"; the IETF's draft of that name). Documents
  * are stored for a time, and a document that cannot be reached is used as it was: its client must not lose its connection by that.
  */
-import { textOf } from '../definition/error-text.ts'
-import { isA } from '../definition/error-text.ts'
+
 import { digest } from '../definition/digest.ts'
+import { isA, textOf } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import type { ClientRecord } from './library.ts'
 import { fetchPublicJson, isPublicUrl, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
@@ -100,14 +100,15 @@ function toClient(id: string, value: unknown): ClientRecord {
     return refuse('it has no client_name')
   if ('client_secret' in value || 'client_secret_expires_at' in value) refuse('it has a client_secret')
   const isList = (given: unknown): given is string[] =>
-    Array.isArray(given) &&
-    given.every((one) => typeof one === 'string' && one.length <= MAX_TEXT_CHARACTERS)
+    Array.isArray(given) && given.every((one) => typeof one === 'string' && one.length <= MAX_TEXT_CHARACTERS)
   if (!isList(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS)
     return refuse(`it has no redirect_uris, or more than ${MAX_REDIRECT_URIS}`)
   const { token_endpoint_auth_method: method, token_endpoint_auth_methods_supported: methods } = value
   const offered = isList(methods) ? methods : [method ?? 'none']
   if (!offered.includes('none'))
-    refuse('its token_endpoint_auth_method is not "none", which is the only one that this server takes from it')
+    refuse(
+      'its token_endpoint_auth_method is not "none", which is the only one that this server takes from it',
+    )
   const chosen = (given: unknown, known: readonly string[], usual: readonly string[]): string[] =>
     (isList(given) ? given : usual).filter((one) => known.includes(one))
   const grantTypes = chosen(

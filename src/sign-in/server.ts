@@ -1,0 +1,105 @@
+/** The authorization server: answers the requests of sign-in, at any platform, over a store of grants. */
+import { isA, textOf } from '../definition/error-text.ts'
+import { authorize, callback, decide } from './browser.ts'
+import { ClientRefusedError, ClientUnreachableError } from './client-documents.ts'
+import { removeConnection, showConnections } from './connections.ts'
+import type { Route } from './place.ts'
+import { register } from './registration.ts'
+import { errorPage, libraryFor, oauthError, type Signing } from './signing.ts'
+import { token } from './tokens.ts'
+
+/** Characters of a form. The HTTP side of a server has its own limit in bytes. */
+const MAX_FORM_CHARACTERS = 65_536
+
+const METHODS: { readonly [route in Route]: readonly string[] } = {
+  metadata: ['GET', 'HEAD'],
+  authorize: ['GET', 'POST'],
+  token: ['POST'],
+  register: ['POST'],
+  callback: ['GET'],
+  connections: ['GET', 'POST'],
+}
+
+/** What apps in a browser call with `fetch`. The others are pages. */
+const isForApps = (route: Route): boolean => route === 'metadata' || route === 'token' || route === 'register'
+
+/** Rejects for an operator's fault, such as a secret that is not set. */
+export async function serveSignIn(
+  request: Request,
+  route: Route,
+  signing: () => Promise<Signing>,
+): Promise<Response> {
+  const response = await answer(request, route, signing)
+  return isForApps(route) ? withCors(response, route) : response
+}
+
+async function answer(request: Request, route: Route, open: () => Promise<Signing>): Promise<Response> {
+  const { method } = request
+  if (method === 'OPTIONS' && isForApps(route)) return new Response(null, { status: 204 })
+  if (!METHODS[route].includes(method)) {
+    const allow = METHODS[route].join(', ')
+    return new Response(null, {
+      status: 405,
+      headers: { allow: isForApps(route) ? `${allow}, OPTIONS` : allow },
+    })
+  }
+  const signing = await open()
+  try {
+    return await answerRoute(request, route, signing)
+  } catch (error) {
+    if (isA(error, ClientUnreachableError) || isA(error, ClientRefusedError)) {
+      const status = isA(error, ClientUnreachableError) ? 503 : 400
+      return errorPage(signing, status, 'The app cannot be identified', `${textOf(error)} Try again later.`)
+    }
+    signing.report(error)
+    const busy = 'Sign-in is not available now: try again in a few seconds'
+    return isForApps(route)
+      ? oauthError(503, 'temporarily_unavailable', busy)
+      : errorPage(signing, 503, 'Sign-in is not available now', 'Try again in a few seconds.')
+  }
+}
+
+async function answerRoute(request: Request, route: Route, signing: Signing): Promise<Response> {
+  const isPost = request.method === 'POST'
+  if (route === 'metadata') return metadata(request, signing)
+  if (route === 'callback') return callback(request, signing)
+  if (!isPost) return route === 'authorize' ? authorize(request, signing) : showConnections(request, signing)
+  const body = await request.text()
+  if (route === 'register') return register(request, body, signing)
+  const type = (request.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
+  const isForm = type === 'application/x-www-form-urlencoded' && body.length <= MAX_FORM_CHARACTERS
+  if (route === 'token')
+    return isForm
+      ? token(request, body, signing)
+      : oauthError(400, 'invalid_request', 'The body must be application/x-www-form-urlencoded')
+  if (!isForm) return errorPage(signing, 400, 'This is not a form', 'Go back, and try again.')
+  const form = new URLSearchParams(body)
+  return route === 'authorize' ? decide(request, form, signing) : removeConnection(request, form, signing)
+}
+
+/** RFC 8414 §2: the library's, with what is served around it. */
+async function metadata(request: Request, signing: Signing): Promise<Response> {
+  const { issuer } = signing.place
+  const { origin, pathname } = new URL(issuer)
+  const url = `${origin}/.well-known/oauth-authorization-server${pathname === '/' ? '' : pathname}`
+  const response = await libraryFor(signing).fetch(new Request(url), { OAUTH_KV: NO_STORE }, {})
+  const found = (await response.json()) as { [member: string]: unknown }
+  const document = { ...found, client_id_metadata_document_supported: true }
+  const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }
+  return new Response(request.method === 'HEAD' ? null : JSON.stringify(document), { headers })
+}
+
+const none = async (): Promise<never> => {
+  throw new Error('Metadata needs no store.')
+}
+const NO_STORE = { get: none, put: none, delete: none, list: none }
+
+/** Any website may be an app: these answers depend on what it sends, never on cookies (Fetch, "CORS protocol"). */
+function withCors(response: Response, route: Route): Response {
+  response.headers.set('access-control-allow-origin', '*')
+  response.headers.set('access-control-allow-methods', [...METHODS[route], 'OPTIONS'].join(', '))
+  response.headers.set('access-control-allow-headers', 'Authorization, Content-Type, MCP-Protocol-Version')
+  response.headers.set('access-control-expose-headers', 'Retry-After, WWW-Authenticate')
+  response.headers.set('access-control-max-age', '86400')
+  return response
+}

@@ -1,0 +1,163 @@
+/** Sign-in as `auth` of a server. */
+import type { Env } from '../definition/context.ts'
+import { textOf } from '../definition/error-text.ts'
+import { forEnv } from '../definition/for-env.ts'
+import { isObject } from '../definition/is-object.ts'
+import { type Names, requireOptions } from '../definition/unknown-option.ts'
+import { storeOf } from './given-store.ts'
+import { checkSecrets, createKeys, type SignInKeys } from './keys.ts'
+import { placeOf, routeOf } from './place.ts'
+import { serveSignIn } from './server.ts'
+import type { Signing } from './signing.ts'
+import { type GrantStore, requireGrantStore } from './store.ts'
+import type { Upstream } from './upstream.ts'
+import { upstreamTokenOf } from './upstream-tokens.ts'
+import { verifyToken } from './verify.ts'
+
+/** Options of `createSignIn`. */
+export interface CoreOptions<E = Env> {
+  /** The identity provider that people sign in with: `google`, `github`, `entra`, `cognito` or `oidc`. */
+  upstream: Upstream
+  /** Where clients, connections and tokens are stored, or a function that gets the store from the platform's environment. */
+  store: GrantStore | ((env: E) => GrantStore)
+  /** What clients may ask for: each scope with a sentence for the page where people agree, such as "Change your notes". */
+  scopes: { readonly [scope: string]: string }
+  /** Secrets of 32 or more characters: the first one seals, all of them open. Default: `MAYFLY_SECRET`, several separated by commas. */
+  secrets?: readonly string[]
+  /** Seconds that an access token is valid, from 60 to 86 400. Default 3600. */
+  accessTokenSeconds?: number
+  /** Days that a connection may be unused, from 1 to 365. Default 30. */
+  unusedDays?: number
+  /** Fetches the metadata documents of clients. Default: the global `fetch`. */
+  fetch?: typeof globalThis.fetch
+}
+
+export const CORE_OPTIONS: Names<CoreOptions> = {
+  upstream: 'object',
+  store: 1,
+  scopes: 'object',
+  secrets: 'strings',
+  accessTokenSeconds: [60, 86_400],
+  unusedDays: [1, 365],
+  fetch: 'function',
+}
+
+/** A request of one server. */
+export interface SignInContext {
+  readonly env: unknown
+  /** The origin and the prefix of the server. */
+  readonly issuer: string
+  /** The URL of its MCP endpoint. */
+  readonly resource: string
+  /** For people. */
+  readonly name?: string | undefined
+  /** Of the caller, for limits. */
+  readonly address?: string | undefined
+  readonly report?: ((error: unknown) => void) | undefined
+}
+
+export interface SignIn {
+  /** `path`: of the request, as its platform shows it. Undefined: it is none of sign-in. */
+  serve(request: Request, path: string, context: SignInContext): Promise<Response> | undefined
+  /** @throws InvalidTokenError or VerifierUnavailableError. */
+  verify(token: string, context: SignInContext): ReturnType<typeof verifyToken>
+  upstreamToken(sub: string, connection: string, context: SignInContext): Promise<string>
+  faultIn(env: unknown): string | undefined
+}
+
+const DAY_SECONDS = 86_400
+
+/** @throws TypeError for invalid options. */
+export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): SignIn {
+  requireOptions(where, options, CORE_OPTIONS, 'upstream', 'store', 'scopes')
+  const { upstream, store, scopes, secrets, accessTokenSeconds = 3600, unusedDays = 30 } = options
+  checkUpstream(where, upstream)
+  checkScopes(where, scopes)
+  if (typeof store !== 'function') requireGrantStore(where, store)
+  if (secrets !== undefined) checkSecrets(`"secrets" of ${where}`, secrets)
+  const lifetimes = { access: accessTokenSeconds, idle: unusedDays * DAY_SECONDS }
+  const storeFor = forEnv<GrantStore>(
+    typeof store === 'function'
+      ? (env) => {
+          const made: unknown = store(env as E)
+          requireGrantStore(where, made)
+          return made
+        }
+      : store,
+  )
+  const keysFor = forEnv<SignInKeys>((env) => createKeys(secrets ?? secretsIn(env, storeFor(env)!)))
+  const stores = new Map<string, { readonly from: GrantStore; readonly own: Promise<GrantStore> }>()
+  const ownStore = (from: GrantStore, issuer: string): Promise<GrantStore> => {
+    const known = stores.get(issuer)
+    if (known?.from === from) return known.own
+    if (stores.size >= MAX_ISSUERS) stores.clear()
+    const own = storeOf(from, issuer)
+    stores.set(issuer, { from, own })
+    return own
+  }
+  const open = async ({ env, issuer, resource, name, address, report }: SignInContext): Promise<Signing> => ({
+    env,
+    place: placeOf(issuer, resource),
+    store: await ownStore(storeFor(env)!, issuer),
+    keys: keysFor(env)!,
+    upstream,
+    scopes,
+    lifetimes,
+    name: name ?? new URL(resource).host,
+    address,
+    fetch: options.fetch ?? ((...given) => globalThis.fetch(...given)),
+    report: report ?? (() => {}),
+  })
+  return {
+    serve: (request, path, context) => {
+      const route = routeOf(path, placeOf(context.issuer, context.resource))
+      return route && serveSignIn(request, route, () => open(context))
+    },
+    verify: async (token, context) => verifyToken(token, await open(context)),
+    upstreamToken: async (sub, connection, context) => upstreamTokenOf(await open(context), sub, connection),
+    faultIn(env) {
+      try {
+        keysFor(env)
+      } catch (error) {
+        // Bindings of a platform are not there when an operator asks.
+        if (typeof store !== 'function') return textOf(error)
+      }
+      return upstream.faultIn?.(env)
+    },
+  }
+}
+
+const MAX_ISSUERS = 16
+
+/** Development needs no secret: what it seals is lost with the process, as its store is. */
+function secretsIn(env: unknown, { isLocal }: GrantStore): string[] {
+  const text: unknown = isObject(env) ? env.MAYFLY_SECRET : undefined
+  const secrets = typeof text === 'string' ? text.split(',').flatMap((one) => one.trim() || []) : []
+  if (secrets.length > 0 || isLocal !== true) {
+    checkSecrets('MAYFLY_SECRET', secrets)
+    return secrets
+  }
+  return [`${crypto.randomUUID()}${crypto.randomUUID()}`]
+}
+
+function checkUpstream(where: string, upstream: Upstream): void {
+  const isRight =
+    typeof upstream.name === 'string' &&
+    typeof upstream.authorizeUrl === 'function' &&
+    typeof upstream.exchange === 'function'
+  if (!isRight)
+    throw new TypeError(
+      `"upstream" of ${where} must be an identity provider: google(…), github(…), entra(…), cognito(…) or oidc(…).`,
+    )
+}
+
+/** RFC 6749 §3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+function checkScopes(where: string, scopes: { readonly [scope: string]: unknown }): void {
+  for (const [scope, sentence] of Object.entries(scopes)) {
+    if (!SCOPE.test(scope)) throw new TypeError(`"scopes" of ${where}: a scope is a word without spaces.`)
+    if (typeof sentence !== 'string' || sentence.trim() === '')
+      throw new TypeError(`"scopes.${scope}" of ${where} must be a sentence for the page where people agree.`)
+  }
+}

@@ -1,0 +1,160 @@
+/** What one request of sign-in has at hand, and the answers that its steps share. */
+import { clientByDocument } from './client-documents.ts'
+import type { SignInKeys } from './keys.ts'
+import {
+  type AuthorizationRequest,
+  type ClientRecord,
+  type LibraryFailure,
+  type LibraryServer,
+  OAuthAuthorizationServer,
+} from './library.ts'
+import { renderPage } from './pages.ts'
+import type { PageClient, PageScope, SignInPage } from './pages-model.ts'
+import type { Place } from './place.ts'
+import type { GrantStore } from './store.ts'
+import { inOneUnit, type Unit } from './unit.ts'
+import type { Upstream } from './upstream.ts'
+
+export interface Signing {
+  readonly env: unknown
+  readonly place: Place
+  readonly store: GrantStore
+  readonly keys: SignInKeys
+  readonly upstream: Upstream
+  /** What clients may ask for, with the sentence for the page. */
+  readonly scopes: { readonly [name: string]: string }
+  readonly lifetimes: Lifetimes
+  /** The server's name for people. */
+  readonly name: string
+  /** Whose request it is, for limits. Undefined: unknown. */
+  readonly address: string | undefined
+  readonly fetch: typeof globalThis.fetch
+  report(error: unknown): void
+}
+
+export interface Lifetimes {
+  /** Seconds for an access token. */
+  readonly access: number
+  /** Seconds for which a connection may be unused. */
+  readonly idle: number
+}
+
+/** Dynamically registered clients that have been used, in seconds. */
+const REGISTRATION_SECONDS = 90 * 24 * 60 * 60
+
+/** Runs `work` as one unit, with the documents of clients that it needs fetched once. */
+export function asUnit<Result>(signing: Signing, work: (unit: Unit) => Promise<Result>): Promise<Result> {
+  const found = new Map<string, Promise<ClientRecord>>()
+  const client = (id: string): Promise<ClientRecord> => {
+    const known = found.get(id) ?? clientByDocument(id, signing.store, signing.fetch)
+    found.set(id, known)
+    return known
+  }
+  return inOneUnit(signing.store, client, work)
+}
+
+export function libraryFor(
+  { place, scopes, lifetimes }: Signing,
+  onError: (failure: LibraryFailure) => void = () => {},
+): LibraryServer {
+  return new OAuthAuthorizationServer({
+    issuer: place.issuer,
+    resources: [place.resource],
+    scopesSupported: Object.keys(scopes),
+    authorizeEndpoint: place.authorize,
+    tokenEndpoint: place.token,
+    clientRegistrationEndpoint: place.register,
+    accessTokenTTL: lifetimes.access,
+    refreshTokenTTL: lifetimes.idle,
+    refreshTokenIdleTTL: lifetimes.idle,
+    clientRegistrationTTL: REGISTRATION_SECONDS,
+    onError: (failure) => onError(failure),
+  })
+}
+
+/** No scripts, no frames, nothing from elsewhere. `target`: where a form may lead to, besides here. */
+export function pageResponse(page: SignInPage, status = 200, target?: string): Response {
+  const formTargets = target === undefined ? "'self'" : `'self' ${target}`
+  return new Response(renderPage(page), {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action ${formTargets}; frame-ancestors 'none'; base-uri 'none'`,
+      'x-frame-options': 'DENY',
+      ...PRIVATE,
+    },
+  })
+}
+
+const PRIVATE = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+export function errorPage(
+  { name }: Signing,
+  status: number,
+  title: string,
+  message: string,
+  returnTo?: string,
+): Response {
+  const link = returnTo === undefined ? {} : { returnTo: { url: returnTo, host: hostShown(returnTo) } }
+  const response = pageResponse({ page: 'error', server: name, title, message, ...link }, status)
+  if (status === 503) response.headers.set('retry-after', '5')
+  return response
+}
+
+/** 303: the browser follows with GET. */
+export function seeOther(url: string, cookies: readonly string[] = []): Response {
+  const response = new Response(null, { status: 303, headers: { location: url, ...PRIVATE } })
+  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
+  return response
+}
+
+/** RFC 6749 §5.2. */
+export function oauthError(status: number, error: string, description: string): Response {
+  const headers = {
+    'content-type': 'application/json',
+    pragma: 'no-cache',
+    ...PRIVATE,
+    ...(status === 503 || status === 429 ? { 'retry-after': status === 429 ? '60' : '5' } : {}),
+  }
+  return new Response(JSON.stringify({ error, error_description: description }), { status, headers })
+}
+
+/** What people are shown of a client: what it says of itself, and what is verified. */
+export function clientShown(request: AuthorizationRequest, client: ClientRecord | null): PageClient {
+  const { clientId, redirectUri } = request
+  const name = client?.clientName?.trim() || clientId
+  return {
+    name: name.length > 100 ? `${name.slice(0, 100)}…` : name,
+    ...(clientId.startsWith('https:') && { host: new URL(clientId).host }),
+    redirectHost: hostShown(redirectUri),
+    redirectUri,
+    isLoopback: isLoopbackUrl(redirectUri),
+  }
+}
+
+export function scopesShown(signing: Signing, scopes: readonly string[]): PageScope[] {
+  return scopes.map((name) => ({ name, sentence: signing.scopes[name] ?? name }))
+}
+
+/** A scheme of an app has no host. */
+function hostShown(url: string): string {
+  const { host, protocol } = new URL(url)
+  return host || protocol
+}
+
+/** RFC 8252 §7.3. Any program of the computer may listen there. */
+export function isLoopbackUrl(url: string): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+}
+
+/** Whether a form was sent from one of the pages. Browsers say so; what says nothing is no browser, and has no cookies of one. */
+export function isFromHere(request: Request, { issuer }: Place): boolean {
+  const origin = request.headers.get('origin')
+  const site = request.headers.get('sec-fetch-site')
+  if (origin !== null) return origin === new URL(issuer).origin
+  return site === null || site === 'same-origin' || site === 'none'
+}

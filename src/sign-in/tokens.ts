@@ -1,0 +1,142 @@
+/**
+ * The token endpoint (RFC 6749 §3.2) and revocation (RFC 7009). The library issues; around it are what it lacks for refresh tokens (RFC 9700
+ * §4.14.2): each is used once, with the same answer again for a client that lost it, and its later use by anybody ends the connection.
+ */
+
+import { digest } from '../definition/digest.ts'
+import { isA, textOf } from '../definition/error-text.ts'
+import { ClientRefusedError, ClientUnreachableError } from './client-documents.ts'
+import { endGrant, isGrantPart } from './grants.ts'
+import type { LibraryFailure } from './library.ts'
+import { asUnit, libraryFor, oauthError, type Signing } from './signing.ts'
+import type { Unit } from './unit.ts'
+import { keepUpstreamTokens } from './upstream-tokens.ts'
+
+/** How long a used refresh token gets the same answer again: its client may have lost it, or two of its processes were as fast. */
+const REPEAT_MS = 30_000
+
+/** A refresh token as clients have it: the library's, and a tag by which every one that was issued is known, however old. */
+interface Presented {
+  readonly token: string
+  readonly isOurs: boolean
+}
+
+/** What an answer was given to. */
+interface Repeat {
+  readonly clientId: string
+  readonly answer: string
+}
+
+export async function token(request: Request, body: string, signing: Signing): Promise<Response> {
+  const form = new URLSearchParams(body)
+  const field = form.get('grant_type') === 'refresh_token' ? 'refresh_token' : 'token'
+  const presented = await untagged(signing, form.get(field) ?? '')
+  if (form.has(field)) form.set(field, presented.token)
+  const isRefresh = field === 'refresh_token'
+  if (isRefresh && form.getAll(field).length === 1 && !presented.isOurs)
+    return oauthError(400, 'invalid_grant', 'This is not a refresh token of this server')
+  try {
+    return await asUnit(signing, async (unit) => {
+      let failure: LibraryFailure | undefined
+      const library = libraryFor(signing, (failed) => {
+        failure = failed
+      })
+      const response = await library.fetch(toLibrary(request, form, signing), { OAUTH_KV: unit.library }, {})
+      if (failure?.internal?.reason === 'refresh_token_mismatch')
+        return reused(request, form, signing, unit, presented.token, response)
+      if (!response.ok || !form.has('grant_type')) return withPrivacy(response)
+      const answer = (await response.json()) as { [member: string]: unknown }
+      if (typeof answer.refresh_token === 'string')
+        answer.refresh_token = `${answer.refresh_token}.${await signing.keys.tag(answer.refresh_token)}`
+      const text = JSON.stringify(answer)
+      if (isRefresh) await remember(request, form, signing, unit, presented.token, text)
+      return withPrivacy(new Response(text, response))
+    })
+  } catch (error) {
+    if (isA(error, ClientUnreachableError)) return oauthError(503, 'temporarily_unavailable', textOf(error))
+    if (isA(error, ClientRefusedError)) return oauthError(401, 'invalid_client', textOf(error))
+    throw error
+  }
+}
+
+/** The same request as the library knows it: at the URL of its configuration. */
+function toLibrary(request: Request, form: URLSearchParams, { place }: Signing): Request {
+  const headers = new Headers(request.headers)
+  headers.delete('content-length')
+  headers.delete('origin')
+  const body = request.method === 'POST' ? { body: form.toString() } : {}
+  return new Request(place.token, { method: request.method, headers, ...body })
+}
+
+async function untagged({ keys }: Signing, text: string): Promise<Presented> {
+  const dot = text.lastIndexOf('.')
+  if (dot < 0) return { token: text, isOurs: false }
+  const token = text.slice(0, dot)
+  return (await keys.isTag(token, text.slice(dot + 1)))
+    ? { token, isOurs: true }
+    : { token: text, isOurs: false }
+}
+
+async function remember(
+  request: Request,
+  form: URLSearchParams,
+  { keys }: Signing,
+  unit: Unit,
+  used: string,
+  answer: string,
+): Promise<void> {
+  const key = await repeatKey(used)
+  const repeat: Repeat = { clientId: clientIdOf(request, form), answer }
+  unit.put(key, await keys.seal(`${key}:${used}`, repeat), Date.now() + REPEAT_MS)
+  const [sub, grantId] = used.split(':')
+  await keepUpstreamTokens(unit, sub!, grantId!)
+}
+
+/** A token that was used: the client is authenticated, and the token is one that was issued. */
+async function reused(
+  request: Request,
+  form: URLSearchParams,
+  signing: Signing,
+  unit: Unit,
+  used: string,
+  refusal: Response,
+): Promise<Response> {
+  const key = await repeatKey(used)
+  const sealed = (await unit.peek(key))?.value
+  const repeat =
+    sealed === undefined
+      ? undefined
+      : ((await signing.keys.open(`${key}:${used}`, sealed)) as Repeat | undefined)
+  if (repeat !== undefined && repeat.clientId === clientIdOf(request, form)) {
+    const headers = { 'content-type': 'application/json', pragma: 'no-cache' }
+    return withPrivacy(new Response(repeat.answer, { headers }))
+  }
+  const [sub, grantId] = used.split(':')
+  if (isGrantPart(sub) && isGrantPart(grantId)) endGrant(unit, sub, grantId)
+  signing.report(
+    new Error('A refresh token was used twice, so its connection was ended: it may have been stolen.'),
+  )
+  return withPrivacy(refusal)
+}
+
+const repeatKey = async (used: string): Promise<string> => `again:${await digest(used)}`
+
+/** Of a request that the library has authenticated. */
+function clientIdOf(request: Request, form: URLSearchParams): string {
+  const inBody = form.get('client_id')
+  if (inBody !== null && inBody !== '') return inBody
+  const basic = /^basic +([\w+/]+=*)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+  if (basic === undefined) return ''
+  const [id = ''] = atob(basic).split(':')
+  return decodeURIComponent(id.replaceAll('+', ' '))
+}
+
+/** CORS is added where the response leaves. */
+export function withPrivacy(response: Response): Response {
+  const headers = new Headers(response.headers)
+  for (const name of [...headers.keys()])
+    if (name.startsWith('access-control-') || name === 'vary') headers.delete(name)
+  headers.set('cache-control', 'no-store')
+  headers.set('x-content-type-options', 'nosniff')
+  return new Response(response.body, { status: response.status, headers })
+}

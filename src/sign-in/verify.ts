@@ -1,0 +1,58 @@
+/** Checks access tokens of sign-in: by what is stored of them, and whether their connection still exists. */
+import { InvalidTokenError, type TokenAnswer, VerifierUnavailableError } from '../auth/verifier.ts'
+import { textOf } from '../definition/error-text.ts'
+import { grantKey } from './grants.ts'
+import type { LibraryStore, Validated } from './library.ts'
+import type { Person } from './person.ts'
+import { libraryFor, type Signing } from './signing.ts'
+
+/** Of the library: person, grant and 32 random characters. */
+const TOKEN = /^([\w-]{1,64}):([\w-]{16}):[\w-]{32}$/
+
+export function isSignInToken(token: string): boolean {
+  return TOKEN.test(token)
+}
+
+/** @throws InvalidTokenError, or VerifierUnavailableError if the store does not answer. */
+export async function verifyToken(token: string, signing: Signing): Promise<TokenAnswer> {
+  const [, sub, grantId] = TOKEN.exec(token) ?? []
+  if (sub === undefined || grantId === undefined)
+    throw new InvalidTokenError('The token is not one of this server.')
+  let grant: unknown
+  let validated: Validated | null
+  try {
+    const reading: LibraryStore = {
+      ...NO_WRITES,
+      async get(key) {
+        const entry = await signing.store.read(key)
+        return entry === undefined ? null : JSON.parse(entry.value)
+      },
+    }
+    ;[grant, validated] = await Promise.all([
+      signing.store.read(grantKey(sub, grantId)),
+      libraryFor(signing).validateToken(signing.place.resource, token, { OAUTH_KV: reading }),
+    ])
+  } catch (cause) {
+    throw new VerifierUnavailableError(`The store of grants failed: ${textOf(cause)}`, { cause })
+  }
+  if (validated === null) throw new InvalidTokenError('The token is not valid, or has expired.')
+  if (grant === undefined) throw new InvalidTokenError('The connection was ended: sign in again.')
+  const { name, email, claims } = validated.props as Pick<Person, 'name' | 'email' | 'claims'>
+  return {
+    clientId: validated.clientId,
+    scopes: validated.scope,
+    expiresAt: validated.expiresAt,
+    extra: {
+      sub,
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email }),
+      claims,
+      connection: grantId,
+    },
+  }
+}
+
+const refuse = async (): Promise<never> => {
+  throw new Error('A check of a token writes nothing.')
+}
+const NO_WRITES = { put: refuse, delete: refuse, list: refuse }

@@ -1,0 +1,273 @@
+/** A server that signs people in, the browser of a person, and a client, in memory. */
+
+import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
+import { createSignIn, type SignIn, type SignInContext } from '../../../src/sign-in/sign-in.ts'
+import type { GrantStore } from '../../../src/sign-in/store.ts'
+import type { Upstream, UpstreamIdentity, UpstreamTokens } from '../../../src/sign-in/upstream.ts'
+
+export const ORIGIN = 'https://mcp.example.com'
+export const RESOURCE = `${ORIGIN}/mcp`
+export const SECRET = 'a secret of thirty-two characters or more'
+export const VERIFIER = 'v'.repeat(64)
+export const LOOPBACK = 'http://127.0.0.1:5555/cb'
+const SCOPES = { 'notes:read': 'Read your notes', 'notes:write': 'Change your notes' }
+
+/** An identity provider that lets everybody in: the code is the person's name. */
+export interface FakeUpstream extends Upstream {
+  readonly exchanged: string[]
+  readonly refreshed: string[]
+  /** Replaces the answer of an exchange. */
+  exchangeWith?: (code: string) => Promise<UpstreamIdentity>
+  refreshWith?: (refreshToken: string) => Promise<UpstreamTokens>
+  expiresIn?: number
+}
+
+export function fakeUpstream(): FakeUpstream {
+  const upstream: FakeUpstream = {
+    name: 'Fake',
+    id: 'fake',
+    exchanged: [],
+    refreshed: [],
+    async authorizeUrl({ state, redirectUri, codeChallenge, nonce }) {
+      const query = new URLSearchParams({ state, redirect_uri: redirectUri, codeChallenge, nonce })
+      return `https://upstream.example/authorize?${query}`
+    },
+    async exchange({ code, codeVerifier }) {
+      upstream.exchanged.push(code)
+      if (codeVerifier.length < 43) throw new Error('no verifier')
+      if (upstream.exchangeWith !== undefined) return upstream.exchangeWith(code)
+      const { expiresIn } = upstream
+      return {
+        issuer: 'https://upstream.example',
+        subject: code,
+        name: `Name of ${code}`,
+        email: `${code}@example.com`,
+        claims: { hd: 'example.com' },
+        tokens: {
+          accessToken: `upstream-access-of-${code}`,
+          refreshToken: `upstream-refresh-of-${code}`,
+          ...(expiresIn !== undefined && { expiresAt: Date.now() + expiresIn }),
+        },
+      }
+    },
+    async refresh({ refreshToken }) {
+      upstream.refreshed.push(refreshToken)
+      if (upstream.refreshWith !== undefined) return upstream.refreshWith(refreshToken)
+      return {
+        accessToken: 'upstream-access-refreshed',
+        refreshToken: `${refreshToken}+`,
+        expiresAt: Date.now() + 3_600_000,
+      }
+    },
+  }
+  return upstream
+}
+
+export interface World {
+  readonly store: GrantStore
+  readonly signIn: SignIn
+  readonly upstream: FakeUpstream
+  readonly context: SignInContext
+  readonly reports: unknown[]
+  send(request: Request): Promise<Response>
+  get(path: string, headers?: HeadersInit): Promise<Response>
+  form(path: string, fields: { readonly [name: string]: string }, headers?: HeadersInit): Promise<Response>
+  register(metadata?: object): Promise<Response>
+}
+
+export interface WorldOptions {
+  readonly store?: GrantStore
+  readonly upstream?: FakeUpstream
+  readonly origin?: string
+  readonly resource?: string
+  readonly secrets?: readonly string[]
+  readonly fetch?: typeof globalThis.fetch
+  readonly address?: string
+  readonly scopes?: { readonly [scope: string]: string }
+}
+
+export function createWorld(options: WorldOptions = {}): World {
+  const {
+    store = createMemoryGrants(),
+    upstream = fakeUpstream(),
+    secrets = [SECRET],
+    origin = ORIGIN,
+  } = options
+  const { scopes = SCOPES, fetch = async () => Promise.reject(new TypeError('no network')) } = options
+  const reports: unknown[] = []
+  const signIn = createSignIn('createSignIn', { upstream, store, scopes, secrets, fetch })
+  const context: SignInContext = {
+    env: {},
+    issuer: origin,
+    resource: options.resource ?? `${origin}/mcp`,
+    name: 'Notes',
+    address: options.address,
+    report: (error) => reports.push(error),
+  }
+  const send = async (request: Request): Promise<Response> => {
+    const answer = await signIn.serve(request, new URL(request.url).pathname, context)
+    return answer ?? new Response('not of sign-in', { status: 404 })
+  }
+  const at = (path: string): string => (path.startsWith('http') ? path : origin + path)
+  return {
+    store,
+    signIn,
+    upstream,
+    context,
+    reports,
+    send,
+    get: (path, headers = {}) => send(new Request(at(path), { headers })),
+    form: (path, fields, headers = {}) =>
+      send(
+        new Request(at(path), {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+          body: new URLSearchParams(fields).toString(),
+        }),
+      ),
+    register: (metadata = {}) =>
+      send(
+        new Request(at('/oauth/register'), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            client_name: 'Test client',
+            redirect_uris: [LOOPBACK],
+            token_endpoint_auth_method: 'none',
+            ...metadata,
+          }),
+        }),
+      ),
+  }
+}
+
+export async function s256(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Buffer.from(hash).toString('base64url')
+}
+
+/** Cookies of one browser. */
+export class Jar {
+  readonly cookies = new Map<string, string>()
+  take(response: Response): Response {
+    for (const cookie of response.headers.getSetCookie()) {
+      const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim())
+      const [name = '', value = ''] = pair.split(/=(.*)/s)
+      if (attributes.includes('Max-Age=0')) this.cookies.delete(name)
+      else this.cookies.set(name, value)
+    }
+    return response
+  }
+  get headers(): { cookie: string } {
+    return { cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
+  }
+}
+
+export interface Visit {
+  readonly clientId: string
+  readonly redirectUri?: string
+  readonly person?: string
+  readonly jar?: Jar
+  /** Parameters of the authorization request; undefined removes one. */
+  readonly query?: { readonly [name: string]: string | undefined }
+}
+
+export async function authorizeUrl({ clientId, redirectUri = LOOPBACK, query = {} }: Visit): Promise<string> {
+  const all = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    state: 'state-of-client',
+    scope: 'notes:read',
+    code_challenge: await s256(VERIFIER),
+    code_challenge_method: 'S256',
+    resource: RESOURCE,
+    ...query,
+  }
+  const given = Object.entries(all).filter(([, value]) => value !== undefined) as [string, string][]
+  return `/oauth/authorize?${new URLSearchParams(given)}`
+}
+
+/** Goes to the provider and back: to the question, or to the client if it was asked before. */
+export async function arrive(world: World, visit: Visit): Promise<{ at: Response; jar: Jar }> {
+  const jar = visit.jar ?? new Jar()
+  const away = jar.take(await world.get(await authorizeUrl(visit), jar.headers))
+  const location = away.headers.get('location')
+  if (location === null || !location.startsWith('https://upstream.example/')) return { at: away, jar }
+  const state = new URL(location).searchParams.get('state') ?? ''
+  const query = new URLSearchParams({ state, code: visit.person ?? 'anna' })
+  return { at: jar.take(await world.get(`/oauth/callback?${query}`, jar.headers)), jar }
+}
+
+/** The question that the browser was sent to. */
+export function handleOf(response: Response): string {
+  return new URL(response.headers.get('location') ?? ORIGIN).searchParams.get('consent') ?? ''
+}
+
+export async function decide(
+  world: World,
+  handle: string,
+  jar: Jar,
+  decision = 'approve',
+): Promise<Response> {
+  const headers = { ...jar.headers, origin: new URL(world.context.issuer).origin }
+  return jar.take(await world.form('/oauth/authorize', { consent: handle, decision }, headers))
+}
+
+/** From nothing to the URL with the code. */
+export async function signInAs(world: World, visit: Visit): Promise<URL> {
+  const { at, jar } = await arrive(world, visit)
+  const handle = handleOf(at)
+  const final = handle === '' ? at : await decide(world, handle, jar)
+  return new URL(final.headers.get('location') ?? '')
+}
+
+export interface Tokens {
+  readonly access_token: string
+  readonly refresh_token: string
+  readonly [member: string]: unknown
+}
+
+export function exchange(
+  world: World,
+  code: string,
+  clientId: string,
+  fields: { readonly [name: string]: string } = {},
+): Promise<Response> {
+  return world.form('/oauth/token', {
+    grant_type: 'authorization_code',
+    code,
+    client_id: clientId,
+    redirect_uri: LOOPBACK,
+    code_verifier: VERIFIER,
+    resource: RESOURCE,
+    ...fields,
+  })
+}
+
+export function refresh(world: World, token: string, clientId: string, fields = {}): Promise<Response> {
+  return world.form('/oauth/token', {
+    grant_type: 'refresh_token',
+    refresh_token: token,
+    client_id: clientId,
+    ...fields,
+  })
+}
+
+export async function registered(world: World, metadata = {}): Promise<string> {
+  const response = await world.register(metadata)
+  if (response.status !== 201) throw new Error(`Registration: ${response.status} ${await response.text()}`)
+  return ((await response.json()) as { client_id: string }).client_id
+}
+
+/** A client with tokens. */
+export async function connected(
+  world: World,
+  visit: Partial<Visit> = {},
+): Promise<{ clientId: string; tokens: Tokens }> {
+  const clientId = visit.clientId ?? (await registered(world))
+  const code = (await signInAs(world, { ...visit, clientId })).searchParams.get('code') ?? ''
+  const response = await exchange(world, code, clientId)
+  if (response.status !== 200) throw new Error(`Token: ${response.status} ${await response.text()}`)
+  return { clientId, tokens: (await response.json()) as Tokens }
+}
