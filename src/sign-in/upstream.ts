@@ -37,6 +37,8 @@ export interface UpstreamStart {
   readonly nonce: string
   /** S256 (RFC 7636). */
   readonly codeChallenge: string
+  /** Whether the person asked for another account than the one that the provider remembers. Default false. */
+  readonly isSwitching?: boolean
 }
 
 export interface UpstreamReturn {
@@ -70,13 +72,44 @@ export interface UpstreamIdentity {
   readonly tokens: UpstreamTokens
 }
 
-/** The person is not let in. The message is a sentence for the page, such as "Only accounts of example.com may sign in." */
+/** What went wrong with a provider, for the operator: its message goes to the log, and contains no secret. */
+export class UpstreamFault extends Error {
+  override readonly name = 'UpstreamFault'
+  readonly code: UpstreamFaultCode
+  constructor(code: UpstreamFaultCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export type UpstreamFaultCode =
+  /** The person or the provider refused. */
+  | 'denied'
+  /** Not of the domain, organization, tenant or group. */
+  | 'not_allowed'
+  /** The callback came from another provider (RFC 9207). */
+  | 'issuer_mismatch'
+  /** The ID token is not genuine, not for this client, not of this sign-in or expired. */
+  | 'id_token_invalid'
+  /** The code or the refresh token is not accepted. */
+  | 'grant_refused'
+  /** The client id, its secret or an option is missing or wrong. */
+  | 'misconfigured'
+  /** No answer in time, or none at all. */
+  | 'unreachable'
+  /** An answer that is too large, redirects, or is not what the standard says. */
+  | 'answer_invalid'
+
+/**
+ * The person is not let in. The message is a sentence for the page, such as "Only accounts of example.com may sign in."; the `cause` is for
+ * the operator's log.
+ */
 export class UpstreamRefusedError extends Error {
   override readonly name = 'UpstreamRefusedError'
   readonly code = 'upstream_refused'
 }
 
-/** The provider cannot be reached, or its answer makes no sense: the person may try again. */
+/** The provider cannot be used at the moment. The message is a sentence for the page; the `cause` is for the operator's log. */
 export class UpstreamUnavailableError extends Error {
   override readonly name = 'UpstreamUnavailableError'
   readonly code = 'upstream_unavailable'

@@ -1,0 +1,42 @@
+/** Values of providers that may come from the environment of a request. */
+import type { Env } from '../definition/context.ts'
+import { UpstreamFault } from './upstream.ts'
+
+/** A value, or a function that reads it: `(env) => env.GOOGLE_SECRET`. */
+export type Setting = string | ((env: Env) => unknown)
+
+/** What `Names` says of a `Setting`. */
+export const SETTING = 'string function'
+
+const NO_ENV: Env = {}
+
+/** @throws UpstreamFault naming the option, if the value is not set. */
+export function readSetting(where: string, option: string, setting: Setting, env: unknown): string {
+  const value = readFrom(setting, env)
+  if (typeof value === 'string' && value !== '') return value
+  throw new UpstreamFault(
+    'misconfigured',
+    `"${option}" of ${where} is not set: is the variable that it comes from set?`,
+  )
+}
+
+/** A string at construction must be one: an empty variable is not a value. */
+export function checkSettings(
+  where: string,
+  given: { readonly [option: string]: Setting | undefined },
+): void {
+  for (const [option, setting] of Object.entries(given)) {
+    if (setting === '')
+      throw new TypeError(`"${option}" of ${where} is empty: is the variable that it comes from set?`)
+  }
+}
+
+function readFrom(setting: Setting, env: unknown): unknown {
+  if (typeof setting !== 'function') return setting
+  try {
+    return setting(typeof env === 'object' && env !== null ? (env as Env) : NO_ENV)
+  } catch {
+    // Such as a member of a binding that is not there.
+    return undefined
+  }
+}
