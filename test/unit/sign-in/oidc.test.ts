@@ -424,14 +424,17 @@ describe('a provider that does not answer as it should', () => {
   )
 
   it('a socket that hangs with the real fetch → an end in time, and the connection is closed', async () => {
-    const closed = Promise.withResolvers<void>()
-    const http = createServer((request) => void request.once('close', closed.resolve))
+    let onClose: () => void = () => {}
+    const closed = new Promise<void>((resolve) => {
+      onClose = resolve
+    })
+    const http = createServer((request) => void request.once('close', onClose))
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
     const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
     const upstream = oidc({ issuer, ...CLIENT, timeoutMs: 200 })
 
     expect(await failureOf(upstream.authorizeUrl(startOf()))).toMatchObject({ fault: 'unreachable' })
-    await closed.promise
+    await closed
     http.closeAllConnections()
     await new Promise((resolve) => http.close(resolve))
   })
