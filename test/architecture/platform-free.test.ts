@@ -76,8 +76,8 @@ const OPTIONAL = [
 describe('src', () => {
   it('names no platform, and nothing that only one has', () => {
     expect(src.length).toBeGreaterThan(30)
-    // Cloudflare Access and Supabase Auth issue tokens, wherever the server runs that checks them.
-    const issuers = ['src/auth.ts', 'src/auth/presets.ts', 'src/sign-in/cognito.ts']
+    // Cloudflare Access and Supabase Auth issue tokens, wherever the server runs that checks them. A library has a platform's name.
+    const issuers = ['src/auth.ts', 'src/auth/presets.ts', 'src/sign-in/cognito.ts', 'src/sign-in/library.ts']
     const modules = src.filter(({ file }) => !issuers.includes(file))
     // One variable is read where there is a process: two stages must not be one where a framework passes no variables.
     const stage = modules.filter(({ file }) => file === 'src/definition/stage.ts').flatMap(platformTies)
@@ -102,7 +102,10 @@ describe('src', () => {
     const allowed = { ...manifest.dependencies, ...manifest.peerDependencies }
     const ofEverybody = packages.filter(({ file }) => !OPTIONAL.some((entry) => entry.test(file)))
     // They become a part of the entry point: nobody installs them.
-    const bundled = [{ file: 'src/sign-in/openid.ts', name: 'oauth4webapi' }]
+    const bundled = [
+      { file: 'src/sign-in/library.ts', name: '@cloudflare/workers-oauth-provider' },
+      { file: 'src/sign-in/openid.ts', name: 'oauth4webapi' },
+    ]
     const others = packages.filter(
       ({ file, name }) =>
         !Object.hasOwn(allowed, name) && !bundled.some((one) => one.file === file && one.name === name),
