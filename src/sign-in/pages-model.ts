@@ -1,6 +1,6 @@
 /**
- * What the pages of sign-in show. `renderPage` of pages.ts makes a whole HTML document of it, and has to escape every text: clients choose
- * their names. Responses have this policy: no scripts, style elements and attributes, images of `data:` URLs.
+ * What the pages of sign-in show. `renderPage` of pages.ts makes a whole HTML document of it, and `pagePolicy` its
+ * Content-Security-Policy. Every text is treated as untrusted: clients choose their names.
  */
 
 /** "May this client use the server as you?" The form is sent by POST to `action`, with the hidden fields and `decision`: `approve` or `deny`. */
@@ -13,6 +13,10 @@ export interface ConsentPage {
   /** The provider's name, such as `Google`. */
   readonly upstream: string
   readonly scopes: readonly PageScope[]
+  /** The link "Not you?": signs in with another account. Undefined: there is none. */
+  readonly switchUrl?: string | undefined
+  /** The page where the person can take it back. Undefined: it is not linked. */
+  readonly connectionsUrl?: string | undefined
   readonly action: string
   readonly fields: { readonly [name: string]: string }
 }
@@ -49,6 +53,8 @@ export interface ConnectionsPage {
   readonly connections: readonly PageConnection[]
   /** Whether one was just removed. */
   readonly isRemoved: boolean
+  /** Shows the button "Sign out", whose form has `sign_out` instead of `revoke`. Default false. */
+  readonly canSignOut?: boolean
   readonly action: string
   readonly fields: { readonly [name: string]: string }
 }

@@ -1,0 +1,41 @@
+/** Texts of strangers as people may see them: clients choose their names, and could choose another's. */
+import { escapeUnprintable } from '../definition/unprintable.ts'
+
+/** Marks above and below letters: with more, a name covers the lines around it. */
+const STACKED = /(\p{M}{2})\p{M}+/gu
+
+/**
+ * On one line and at most `characters` long. What is invisible or changes the direction of writing is spelled out, as in `\u202e`.
+ */
+export function displayText(text: string, characters: number): string {
+  // Before the work below: names may be as long as a request.
+  const start = text.slice(0, characters * 16)
+  const plain = escapeUnprintable(
+    start.normalize('NFC').replaceAll(/\s+/g, ' ').trim().replaceAll(STACKED, '$1'),
+  )
+  const letters = [...plain]
+  if (letters.length <= characters && start.length === text.length) return plain
+  return `${letters.slice(0, characters).join('')}…`
+}
+
+/** The host as it is looked up: letters of other scripts, which can look like Latin ones, are spelled `xn--…` (RFC 3492). */
+export function displayHost(host: string): string {
+  const url = `https://${host}`
+  const isHost = !/^[\w+.-]+:$/.test(host) && URL.canParse(url)
+  return displayText(isHost ? new URL(url).host : host, 120)
+}
+
+/** The URL as a browser asks for it, with the host in that spelling. */
+export function displayUrl(url: string): string {
+  return displayText(URL.canParse(url) ? new URL(url).href : url, 300)
+}
+
+/** Its spelling differs from what a person reads in an address bar. */
+export function isInternational(host: string): boolean {
+  return /(?:^|\.)xn--/.test(displayHost(host))
+}
+
+/** The first letter, for the picture of somebody without one. */
+export function initialOf(text: string): string {
+  return (/[\p{L}\p{N}]/u.exec(text.slice(0, 200))?.[0] ?? '?').toLocaleUpperCase('en')
+}
