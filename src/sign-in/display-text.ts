@@ -18,16 +18,20 @@ export function displayText(text: string, characters: number): string {
   return `${letters.slice(0, characters).join('')}…`
 }
 
+/** RFC 1035 §2.3.4, and a port. */
+const MAX_HOST = 260
+
 /** The host as it is looked up: letters of other scripts, which can look like Latin ones, are spelled `xn--…` (RFC 3492). */
 export function displayHost(host: string): string {
   const url = `https://${host}`
   const isHost = !/^[\w+.-]+:$/.test(host) && URL.canParse(url)
-  return displayText(isHost ? new URL(url).host : host, 120)
+  // Whole: its end says whose it is.
+  return displayText(isHost ? new URL(url).host : host, MAX_HOST)
 }
 
 /** The URL as a browser asks for it, with the host in that spelling. */
 export function displayUrl(url: string): string {
-  return displayText(URL.canParse(url) ? new URL(url).href : url, 300)
+  return displayText(URL.canParse(url) ? new URL(url).href : url, MAX_HOST + 60)
 }
 
 /** Its spelling differs from what a person reads in an address bar. */

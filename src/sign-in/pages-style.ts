@@ -14,8 +14,8 @@ header{display:grid;justify-items:center;gap:.75rem;text-align:center}
 .pair{display:flex;align-items:center;gap:.75rem}
 .pair i{width:2.5rem;border-top:3px dotted var(--soft)}
 .pair b,.who b{display:grid;place-items:center;flex:none;width:3.5rem;height:3.5rem;border:var(--line);border-radius:1rem;background:var(--card);color:var(--key);font-size:1.75rem;line-height:1}
-.pair b:last-child{background:var(--key);color:var(--bg)}
-.pair .bad{border-color:var(--bad)}
+.pair i+b{background:var(--key);color:var(--bg)}
+.pair .bad{color:var(--bad);border-color:var(--bad)}
 .bad{color:var(--bad)}
 .card{background:var(--card);border:var(--line);border-radius:1rem}
 .card>*{padding:1rem 1.25rem}
@@ -23,10 +23,10 @@ header{display:grid;justify-items:center;gap:.75rem;text-align:center}
 .who{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .75rem}
 .who b{width:2.5rem;height:2.5rem;border-radius:50%;font-size:1.125rem;background:var(--bg)}
 .who p{flex:1;min-width:9rem}
-.who small,.from small{display:block}
+.who small,.from>small{display:block}
 .scopes li{padding-left:1.75rem;position:relative}
 .scopes li+li,.from *+small,h2+*,p+.scopes{margin-top:.375rem}
-.scopes li::before{content:"";position:absolute;left:.125rem;top:.4em;width:.375rem;height:.75rem;border:solid var(--key);border-width:0 .1875rem .1875rem 0;transform:rotate(45deg)}
+.scopes li::before{content:"";position:absolute;left:.375rem;top:.25em;width:.375rem;height:.75rem;border:solid var(--key);border-width:0 .1875rem .1875rem 0;transform:rotate(45deg)}
 .note{border-left:.25rem solid var(--bad);padding-left:.75rem}
 form.pick,form.go{display:grid;gap:.75rem}
 .go{grid-template-columns:repeat(auto-fit,minmax(min(8rem,100%),1fr))}
@@ -44,4 +44,4 @@ input{display:block;width:100%;font:inherit;margin-top:.25rem;color:inherit;back
 @media(forced-colors:active){.scopes li::before{border-color:CanvasText}.main{border-width:3px}}`
 
 /** The hash of STYLE, recomputed by a unit test. */
-export const STYLE_HASH = 'sha256-VCro5F8MTf3p1lPQ44/eWbJ8hIV3m0idhwQmGX6migk='
+export const STYLE_HASH = 'sha256-/IPV4mMlHzHHaQN9LrP23yuCVyYK/VbKSSAqgrBjXwI='

@@ -32,7 +32,7 @@ const hostile = (name: string): ConsentPage => ({
     ...UNKNOWN.client,
     name,
     host: 'сlaude.ai',
-    redirectHost: `${'a'.repeat(60)}.${'b'.repeat(60)}.example`,
+    redirectHost: `accounts.google.com.${'a'.repeat(60)}.${'b'.repeat(60)}.evil.example`,
     redirectUri: `https://сlaude.ai/${'x'.repeat(3000)}`,
     isLoopback: false,
   },
@@ -128,22 +128,27 @@ const WIDTHS = [320, 390, 768, 1280]
 const VIEWS = (['light', 'dark'] as const).flatMap((scheme) =>
   WIDTHS.map((width) => [scheme, width] as const),
 )
+const FEW_VIEWS = [VIEWS[0]!, VIEWS.at(-1)!]
+const isHostile = (name: string): boolean => name.startsWith('hostile')
 
 describe.each(Object.keys(PAGES))('%s', (name) => {
-  test.each(VIEWS)('in %s at %i px: axe finds nothing, and nothing overflows', async (colorScheme, width) => {
-    await using opened = await openPage(browser, `${site.url}/${name}`, {
-      colorScheme,
-      viewport: { width, height: 844 },
-      bypassCSP: true,
-    })
-    const { page, complaints } = opened
-    const folder = process.env.SIGN_IN_SCREENSHOTS
-    if (folder !== undefined)
-      await page.screenshot({ path: join(folder, `${name}-${colorScheme}-${width}.png`), fullPage: true })
-    expect(await violations(page)).toEqual([])
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
-    expect(complaints).toEqual([])
-  })
+  test.each(isHostile(name) ? FEW_VIEWS : VIEWS)(
+    'in %s at %i px: axe finds nothing, and nothing overflows',
+    async (colorScheme, width) => {
+      await using opened = await openPage(browser, `${site.url}/${name}`, {
+        colorScheme,
+        viewport: { width, height: 844 },
+        bypassCSP: true,
+      })
+      const { page, complaints } = opened
+      const folder = process.env.SIGN_IN_SCREENSHOTS
+      if (folder !== undefined)
+        await page.screenshot({ path: join(folder, `${name}-${colorScheme}-${width}.png`), fullPage: true })
+      expect(await violations(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+      expect(complaints).toEqual([])
+    },
+  )
 
   test('with its policy and without scripts: styled, and nothing is refused', async () => {
     await using opened = await openPage(browser, `${site.url}/${name}`, { javaScriptEnabled: true })
@@ -290,8 +295,9 @@ describe('a hostile name', () => {
       expect(text).toContain('xn--laude-0ye.ai')
       expect(text).toContain('letters that can look like others')
       expect(text).not.toContain('сlaude.ai')
-      expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u200d\u2060\ufeff]/)
-      expect(text.length).toBeLessThan(1800)
+      expect(text).not.toMatch(/\u200d|[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff]/)
+      expect(text.replaceAll(/\s/g, '')).toContain('.evil.example')
+      expect(text.length).toBeLessThan(2200)
       expect(complaints).toEqual([])
     },
   )
