@@ -27,8 +27,24 @@ const ROUTES: { readonly [path: string]: Route } = {
   '/connections': 'connections',
 }
 
-export function placeOf(issuer: string, resource: string): Place {
-  const base = issuer.replace(/\/+$/, '')
+/** The endpoint if nothing names it, as everywhere. */
+const DEFAULT_PATH = '/mcp'
+
+/**
+ * The MCP endpoint of a server, from the location of a request to it or to sign-in. The location of the latter ends with its path, unless
+ * the operator has named the endpoint.
+ */
+export function endpointOf(location: string): string {
+  const known = location.indexOf(WELL_KNOWN)
+  if (known >= 0) return location.slice(0, known) + DEFAULT_PATH
+  const route = Object.keys(ROUTES).find((path) => location.endsWith(path))
+  return route === undefined ? location : location.slice(0, -route.length) + DEFAULT_PATH
+}
+
+/** Everything is beside the endpoint: that of `https://example.com/notes/mcp` is at `https://example.com/notes`. */
+export function placeOf(resource: string): Place {
+  const { origin, pathname } = new URL(resource)
+  const base = origin + pathname.replace(/\/[^/]*\/*$/, '')
   return {
     issuer: base,
     resource,

@@ -20,20 +20,28 @@ const METHODS: { readonly [route in Route]: readonly string[] } = {
   connections: ['GET', 'POST'],
 }
 
+const UNAVAILABLE = 'Sign-in is not available now: try again in a few seconds'
+
 /** What apps in a browser call with `fetch`. The others are pages. */
 const isForApps = (route: Route): boolean => route === 'metadata' || route === 'token' || route === 'register'
 
-/** Rejects for an operator's fault, such as a secret that is not set. */
+/** Never rejects. */
 export async function serveSignIn(
   request: Request,
   route: Route,
   signing: () => Promise<Signing>,
+  report: (error: unknown) => void,
 ): Promise<Response> {
-  const response = await answer(request, route, signing)
+  const response = await answer(request, route, signing, report)
   return isForApps(route) ? withCors(response, route) : response
 }
 
-async function answer(request: Request, route: Route, open: () => Promise<Signing>): Promise<Response> {
+async function answer(
+  request: Request,
+  route: Route,
+  open: () => Promise<Signing>,
+  report: (error: unknown) => void,
+): Promise<Response> {
   const { method } = request
   if (method === 'OPTIONS' && isForApps(route)) return new Response(null, { status: 204 })
   if (!METHODS[route].includes(method)) {
@@ -43,7 +51,14 @@ async function answer(request: Request, route: Route, open: () => Promise<Signin
       headers: { allow: isForApps(route) ? `${allow}, OPTIONS` : allow },
     })
   }
-  const signing = await open()
+  let signing: Signing
+  try {
+    signing = await open()
+  } catch (error) {
+    // The operator's fault, such as a secret that is not set.
+    report(error)
+    return oauthError(503, 'temporarily_unavailable', UNAVAILABLE)
+  }
   try {
     return await answerRoute(request, route, signing)
   } catch (error) {
@@ -52,9 +67,8 @@ async function answer(request: Request, route: Route, open: () => Promise<Signin
       return errorPage(signing, status, 'The app cannot be identified', `${textOf(error)} Try again later.`)
     }
     signing.report(error)
-    const busy = 'Sign-in is not available now: try again in a few seconds'
     return isForApps(route)
-      ? oauthError(503, 'temporarily_unavailable', busy)
+      ? oauthError(503, 'temporarily_unavailable', UNAVAILABLE)
       : errorPage(signing, 503, 'Sign-in is not available now', 'Try again in a few seconds.')
   }
 }

@@ -45,9 +45,7 @@ export const CORE_OPTIONS: Names<CoreOptions> = {
 /** A request of one server. */
 export interface SignInContext {
   readonly env: unknown
-  /** The origin and the prefix of the server. */
-  readonly issuer: string
-  /** The URL of its MCP endpoint. */
+  /** The URL of its MCP endpoint. Sign-in is beside it. */
   readonly resource: string
   /** For people. */
   readonly name?: string | undefined
@@ -95,23 +93,26 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     stores.set(issuer, { from, own })
     return own
   }
-  const open = async ({ env, issuer, resource, name, address, report }: SignInContext): Promise<Signing> => ({
-    env,
-    place: placeOf(issuer, resource),
-    store: await ownStore(storeFor(env)!, issuer),
-    keys: keysFor(env)!,
-    upstream,
-    scopes,
-    lifetimes,
-    name: name ?? new URL(resource).host,
-    address,
-    fetch: options.fetch ?? ((...given) => globalThis.fetch(...given)),
-    report: report ?? (() => {}),
-  })
+  const open = async ({ env, resource, name, address, report }: SignInContext): Promise<Signing> => {
+    const place = placeOf(resource)
+    return {
+      env,
+      place,
+      store: await ownStore(storeFor(env)!, place.issuer),
+      keys: keysFor(env)!,
+      upstream,
+      scopes,
+      lifetimes,
+      name: name ?? new URL(resource).host,
+      address,
+      fetch: options.fetch ?? ((...given) => globalThis.fetch(...given)),
+      report: report ?? (() => {}),
+    }
+  }
   return {
     serve: (request, path, context) => {
-      const route = routeOf(path, placeOf(context.issuer, context.resource))
-      return route && serveSignIn(request, route, () => open(context))
+      const route = routeOf(path, placeOf(context.resource))
+      return route && serveSignIn(request, route, () => open(context), context.report ?? (() => {}))
     },
     verify: async (token, context) => verifyToken(token, await open(context)),
     upstreamToken: async (sub, connection, context) => upstreamTokenOf(await open(context), sub, connection),

@@ -1,5 +1,5 @@
 /** Checks access tokens of sign-in: by what is stored of them, and whether their connection still exists. */
-import { InvalidTokenError, type TokenAnswer, VerifierUnavailableError } from '../auth/verifier.ts'
+import { InvalidTokenError, VerifierUnavailableError } from '../auth/verifier.ts'
 import { textOf } from '../definition/error-text.ts'
 import { grantKey } from './grants.ts'
 import type { LibraryStore, Validated } from './library.ts'
@@ -13,8 +13,21 @@ export function isSignInToken(token: string): boolean {
   return TOKEN.test(token)
 }
 
+/** The caller of a valid token. */
+export interface SignedIn {
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  /** Seconds since the epoch. */
+  readonly expiresAt: number
+  readonly extra: Person & {
+    /** The identifier of the connection, which is the same for all its tokens. */
+    readonly connection: string
+    readonly [name: string]: unknown
+  }
+}
+
 /** @throws InvalidTokenError, or VerifierUnavailableError if the store does not answer. */
-export async function verifyToken(token: string, signing: Signing): Promise<TokenAnswer> {
+export async function verifyToken(token: string, signing: Signing): Promise<SignedIn> {
   const [, sub, grantId] = TOKEN.exec(token) ?? []
   if (sub === undefined || grantId === undefined)
     throw new InvalidTokenError('The token is not one of this server.')

@@ -98,7 +98,6 @@ export function createWorld(options: WorldOptions = {}): World {
   const signIn = createSignIn('createSignIn', { upstream, store, scopes, secrets, fetch })
   const context: SignInContext = {
     env: {},
-    issuer: origin,
     resource: options.resource ?? `${origin}/mcp`,
     name: 'Notes',
     address: options.address,
@@ -210,7 +209,7 @@ export async function decide(
   jar: Jar,
   decision = 'approve',
 ): Promise<Response> {
-  const headers = { ...jar.headers, origin: new URL(world.context.issuer).origin }
+  const headers = { ...jar.headers, origin: new URL(world.context.resource).origin }
   return jar.take(await world.form('/oauth/authorize', { consent: handle, decision }, headers))
 }
 

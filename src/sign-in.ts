@@ -1,0 +1,23 @@
+/**
+ * The entry point `mayfly-mcp/sign-in`: people sign in to a server with an identity provider. The stores are in the entry points of their
+ * engines, the providers in `mayfly-mcp/sign-in/google` and so on.
+ */
+export {
+  type ServeContext,
+  type ServingAuth,
+  type SignInOptions,
+  signIn,
+  upstreamToken,
+} from './sign-in/auth.ts'
+export { createMemoryGrants } from './sign-in/memory.ts'
+export type { GrantEntry, GrantPage, GrantStore, GrantWrite } from './sign-in/store.ts'
+export {
+  type Upstream,
+  type UpstreamIdentity,
+  UpstreamRefusedError,
+  type UpstreamReturn,
+  type UpstreamStart,
+  type UpstreamTokens,
+  UpstreamUnavailableError,
+} from './sign-in/upstream.ts'
+export { UpstreamSignInError } from './sign-in/upstream-tokens.ts'

@@ -1,0 +1,127 @@
+/** Sign-in as `auth` of a server: the authorization server beside it, and the check of its tokens. */
+import type { Auth, AuthContext } from '../auth/auth.ts'
+import { toGate } from '../auth/gate.ts'
+import type { Verifier } from '../auth/verifier.ts'
+import type { AuthInfo, Env } from '../definition/context.ts'
+import { isA } from '../definition/error-text.ts'
+import { type Names, requireOptions } from '../definition/unknown-option.ts'
+import { endpointOf, mayBeRoute, placeOf } from './place.ts'
+import { CORE_OPTIONS, type CoreOptions, createSignIn, type SignIn, type SignInContext } from './sign-in.ts'
+import { oauthError } from './signing.ts'
+
+/** Options of `signIn`. */
+export interface SignInOptions<E = Env> extends CoreOptions<E> {
+  /** Scopes that every call needs, of those in `scopes`. Default: none. */
+  required?: readonly string[]
+  /** What may be used without a token, by name. Default: nothing. */
+  anonymous?: {
+    readonly tools?: readonly string[]
+    readonly prompts?: readonly string[]
+    readonly resources?: readonly string[]
+  }
+}
+
+const OPTIONS: Names<SignInOptions> = { ...CORE_OPTIONS, required: 'strings', anonymous: 'object' }
+
+/** Milliseconds between the checks of a connection whose stream is open. */
+const RECHECK_MS = 15_000
+
+/** What `serve` of an `Auth` receives. */
+export interface ServeContext extends AuthContext {
+  /** Of the caller, for limits. Default: none. */
+  readonly address?: string
+  readonly report?: (error: unknown) => void
+}
+
+/** An `Auth` that answers requests of its own. */
+export interface ServingAuth extends Auth {
+  /** Undefined: the request is none of its own. */
+  serve(request: Request, context: ServeContext): Promise<Response> | undefined
+}
+
+/** In `ctx.auth.extra.upstream`: a class, so that neither a copy of the caller nor a log contains a token. */
+class UpstreamAccess {
+  readonly #token: () => Promise<string>
+  constructor(token: () => Promise<string>) {
+    this.#token = token
+  }
+  static tokenOf({ extra }: AuthInfo): Promise<string> | undefined {
+    const access: unknown = extra?.upstream
+    return isA(access, UpstreamAccess) ? access.#token() : undefined
+  }
+  toJSON(): undefined {
+    return undefined
+  }
+}
+
+/**
+ * Lets people sign in with an identity provider that registers no clients: the server is an authorization server of its own (MCP
+ * 2026-07-28, "Authorization"), with tokens of its own. `ctx.auth.extra` has `sub`, `name`, `email` and the provider's `claims`;
+ * `upstreamToken(ctx.auth)` is the provider's access token.
+ *
+ * Clients are found by their metadata document, or register. A person sees the name and the address of a client before it gets access, and
+ * removes it at `/connections`. Codes and refresh tokens are used once, also with several instances; the use of one that was used ends the
+ * connection. Needs `MAYFLY_SECRET`, and the server's URL: `http.publicUrl`, or a platform that names it.
+ *
+ * @throws TypeError for invalid options.
+ */
+export function signIn<E = Env>(options: SignInOptions<E>): ServingAuth {
+  requireOptions('signIn', options, OPTIONS, 'upstream', 'store', 'scopes')
+  const { required = [], anonymous, ...core } = options
+  const unknown = required.find((scope) => !Object.hasOwn(options.scopes, scope))
+  if (unknown !== undefined)
+    throw new TypeError(`"required" of signIn has ${JSON.stringify(unknown)}, which "scopes" does not have.`)
+  const server: SignIn = createSignIn('signIn', core)
+  const verifier: Verifier = {
+    // Those of the location: see `metadata`.
+    authorizationServers: [],
+    async verify(token, { env, resource }) {
+      const context: SignInContext = { env, resource }
+      const answer = await server.verify(token, context)
+      const { sub, connection } = answer.extra
+      const upstream = new UpstreamAccess(() => server.upstreamToken(sub, connection, context))
+      return { ...answer, extra: { ...answer.extra, upstream } }
+    },
+  }
+  const names = Object.keys(options.scopes)
+  const gate = toGate(verifier, {
+    scopes: required,
+    scopesSupported: names,
+    ...(anonymous !== undefined && { anonymous }),
+  })
+  return {
+    ...gate,
+    recheckMs: RECHECK_MS,
+    faultIn: (env) => server.faultIn(env),
+    metadata: (location) => ({
+      ...gate.metadata(location),
+      authorization_servers: [placeOf(endpointOf(location.resource)).issuer],
+    }),
+    serve(request, context) {
+      const path = new URL(request.url).pathname
+      if (!mayBeRoute(path)) return undefined
+      const { resource, isVouchedFor, name } = context.location()
+      if (!isVouchedFor) return Promise.resolve(unknownUrl())
+      const { env, address, report } = context
+      return server.serve(request, path, { env, resource: endpointOf(resource), name, address, report })
+    },
+  }
+}
+
+function unknownUrl(): Response {
+  const what = 'The URL of this server is not known: set http.publicUrl, or put its host (and port) in'
+  return oauthError(503, 'temporarily_unavailable', `${what} http.allowedHosts or MAYFLY_ALLOWED_HOSTS.`)
+}
+
+/**
+ * The identity provider's access token of a caller, refreshed if needed, for calls to the provider's own APIs.
+ *
+ * @throws TypeError for a caller that did not sign in, as in a task that runs later; UpstreamSignInError if the provider ended the session,
+ * and the client has to sign in again; UpstreamUnavailableError if the provider does not answer.
+ */
+export async function upstreamToken(auth: AuthInfo | undefined): Promise<string> {
+  const token = auth && UpstreamAccess.tokenOf(auth)
+  if (token === undefined)
+    throw new TypeError('upstreamToken needs ctx.auth of a call whose caller came in by signIn.')
+  return token
+}
