@@ -111,7 +111,7 @@ async function bundleModules() {
     },
   })
   await bundler.close()
-  writeFileSync(join(built, 'deploy/THIRD-PARTY.txt'), notices(ROOT, output))
+  writeFileSync(join(built, 'THIRD-PARTY.txt'), notices(ROOT, output))
 }
 
 /** Of all modules, those of the packages included that become a part of a file. */

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-const TITLE = 'The command line contains code of these packages.'
+const TITLE = 'The files of this package contain code of these packages: the command line, and sign-in.'
 
 /** Throws for a package without a licence. */
 export function notices(root, output) {

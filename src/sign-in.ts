@@ -10,9 +10,12 @@ export {
   upstreamToken,
 } from './sign-in/auth.ts'
 export { createMemoryGrants } from './sign-in/memory.ts'
+export { type OidcOptions, oidc } from './sign-in/oidc.ts'
 export type { GrantEntry, GrantPage, GrantStore, GrantWrite } from './sign-in/store.ts'
 export {
   type Upstream,
+  UpstreamFault,
+  type UpstreamFaultCode,
   type UpstreamIdentity,
   UpstreamRefusedError,
   type UpstreamReturn,

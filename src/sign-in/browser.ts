@@ -5,7 +5,7 @@
  */
 
 import { digest } from '../definition/digest.ts'
-import { isA, textOf } from '../definition/error-text.ts'
+import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import { ClientRefusedError } from './client-documents.ts'
 import { complete, isRemembered } from './consents.ts'
 import { beginFlow, randomText, readFlow } from './flow.ts'
@@ -16,7 +16,7 @@ import {
   authorizationErrorRedirect,
 } from './library.ts'
 import { type Arrived, personOf } from './person.ts'
-import { beginSession } from './session.ts'
+import { beginSession, endSession } from './session.ts'
 import {
   asUnit,
   clientShown,
@@ -51,6 +51,8 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
   const { search, searchParams } = new URL(request.url)
   const handle = searchParams.get('consent')
   if (handle !== null) return showConsent(request, signing, handle)
+  const switched = searchParams.get('switch')
+  if (switched !== null) return switchPerson(request, signing, switched)
   if (search.length > MAX_QUERY_CHARACTERS)
     return errorPage(signing, 400, 'This request is too long', 'Tell the developer of the app you came from.')
   const repeated = [...new Set(searchParams.keys())].find(
@@ -108,7 +110,11 @@ function backToClient(signing: Signing, url: string, description: string): Respo
 }
 
 /** Sends the browser to the provider. */
-export async function toUpstream(signing: Signing, from: Pick<Away, 'request'>): Promise<Response> {
+export async function toUpstream(
+  signing: Signing,
+  from: Pick<Away, 'request'>,
+  isSwitching = false,
+): Promise<Response> {
   const { upstream, env, place, keys } = signing
   const away: Away = { ...from, verifier: randomText(), nonce: randomText() }
   const codeChallenge = await digest(away.verifier)
@@ -121,6 +127,7 @@ export async function toUpstream(signing: Signing, from: Pick<Away, 'request'>):
       state: handle,
       nonce,
       codeChallenge,
+      isSwitching,
     })
     return seeOther(url, [cookie])
   } catch (error) {
@@ -195,11 +202,26 @@ async function showConsent(request: Request, signing: Signing, handle: string): 
       person: { name: person.name, email: person.email },
       upstream: upstream.name,
       scopes: scopesShown(signing, asked.scope),
+      switchUrl: `${place.authorize}?switch=${handle}`,
+      connectionsUrl: place.connections,
       action: place.authorize,
       fields: { consent: handle },
     } as const
     return pageResponse(page, 200, new URL(asked.redirectUri).origin)
   })
+}
+
+/** "Not you?": back to the provider, for another account. */
+async function switchPerson(request: Request, signing: Signing, handle: string): Promise<Response> {
+  const { place, keys } = signing
+  const left = await asUnit(signing, async (unit) => {
+    const flow = await readFlow(unit, keys, place, 'consent', handle, request)
+    return flow && { asked: (flow.content as Asked).request, cookie: flow.end() }
+  })
+  if (left === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
+  const response = await toUpstream(signing, { request: left.asked }, true)
+  for (const cookie of [left.cookie, endSession(signing)]) response.headers.append('set-cookie', cookie)
+  return response
 }
 
 /** POST of the answer. The redirect URI is that of the record, which was checked, never one of the form. */
@@ -229,8 +251,14 @@ export async function decide(request: Request, form: URLSearchParams, signing: S
 
 function upstreamFailure(signing: Signing, error: unknown): Response {
   const { upstream, report } = signing
-  if (isA(error, UpstreamRefusedError)) return errorPage(signing, 403, 'You are not let in', textOf(error))
+  if (isA(error, UpstreamRefusedError)) {
+    const cause = memberOf(error, 'cause')
+    if (cause !== undefined) report(cause)
+    return errorPage(signing, 403, 'You are not let in', textOf(error))
+  }
   report(error)
-  const what = isA(error, UpstreamUnavailableError) ? 'cannot be reached' : 'cannot be used'
-  return errorPage(signing, 503, `${upstream.name} ${what} now`, 'Start again in your app in a few minutes.')
+  const message = isA(error, UpstreamUnavailableError)
+    ? textOf(error)
+    : 'Start again in your app in a few minutes.'
+  return errorPage(signing, 503, `${upstream.name} cannot be used now`, message)
 }

@@ -4,7 +4,7 @@ import type { ConnectionShown } from './consents.ts'
 import { endGrant, grantKey } from './grants.ts'
 import type { GrantRecord } from './library.ts'
 import type { PageConnection } from './pages-model.ts'
-import { isOfSession, readSession, type Session } from './session.ts'
+import { endSession, isOfSession, readSession, type Session } from './session.ts'
 import {
   asUnit,
   errorPage,
@@ -42,6 +42,7 @@ export async function showConnections(request: Request, signing: Signing): Promi
     person: { name: session.name, email: session.email },
     upstream: signing.upstream.name,
     connections: [...byClient.values()].sort((a, b) => b.since - a.since),
+    canSignOut: true,
     isRemoved: new URL(request.url).searchParams.has('removed'),
     action: signing.place.connections,
     fields: { form: session.token },
@@ -61,6 +62,11 @@ export async function removeConnection(
       'This form cannot be used any more',
       'Nothing was changed. Open the page of connections again.',
     )
+  // Without the session, the page would lead to the provider, which may sign in again at once.
+  if (form.has('sign_out'))
+    return errorPage(signing, 200, 'You are signed out', 'Your connections stay as they are.', undefined, [
+      endSession(signing),
+    ])
   const clientId = form.get('revoke') ?? ''
   await removeClient(signing, session, clientId)
   return seeOther(`${signing.place.connections}?removed`)

@@ -2,7 +2,11 @@
  * The OAuth library's authorization server, and its records that sign-in reads. Its own types need those of a platform, so these are the
  * members that are used, as of version 1.2.3; test/unit/sign-in/library.test.ts compares them with what it writes.
  */
-import * as library from '@cloudflare/workers-oauth-provider'
+import {
+  authorizationErrorRedirect as redirect,
+  AuthorizationError as TheError,
+  OAuthAuthorizationServer as TheServer,
+} from '@cloudflare/workers-oauth-provider'
 
 /** What the library stores with: Cloudflare's KV, as far as it is used. */
 export interface LibraryStore {
@@ -122,9 +126,10 @@ export interface AuthorizationErrorLike extends Error {
   readonly redirectTo?: string
 }
 
-export const { OAuthAuthorizationServer, AuthorizationError, authorizationErrorRedirect } =
-  library as unknown as {
-    readonly OAuthAuthorizationServer: new (options: LibraryOptions) => LibraryServer
-    readonly AuthorizationError: new (...given: never[]) => AuthorizationErrorLike
-    authorizationErrorRedirect(request: AuthorizationRequest, code: string, description?: string): string
-  }
+export const OAuthAuthorizationServer = TheServer as unknown as new (options: LibraryOptions) => LibraryServer
+export const AuthorizationError = TheError as unknown as new (...given: never[]) => AuthorizationErrorLike
+export const authorizationErrorRedirect = redirect as unknown as (
+  request: AuthorizationRequest,
+  code: string,
+  description?: string,
+) => string

@@ -28,6 +28,11 @@ export async function beginSession(signing: Signing, { sub, name, email }: Perso
   return setCookie(signing.place, COOKIE, sealed, SESSION_MS)
 }
 
+/** Returns a `Set-Cookie` header. */
+export function endSession({ place }: Signing): string {
+  return setCookie(place, COOKIE, '', 0)
+}
+
 export async function readSession(request: Request, signing: Signing): Promise<Session | undefined> {
   const sealed = readCookie(request, signing.place, COOKIE)
   const opened = sealed === undefined ? undefined : await signing.keys.open(purposeOf(signing), sealed)

@@ -98,10 +98,12 @@ export function errorPage(
   title: string,
   message: string,
   returnTo?: string,
+  cookies: readonly string[] = [],
 ): Response {
   const link = returnTo === undefined ? {} : { returnTo: { url: returnTo, host: hostShown(returnTo) } }
   const response = pageResponse({ page: 'error', server: name, title, message, ...link }, status)
   if (status === 503) response.headers.set('retry-after', '5')
+  for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response
 }
 

@@ -136,15 +136,21 @@ describe('where an error is', () => {
   })
 })
 
-describe('the packages that are a part of the command line', () => {
-  it('come with their licences, and are not installed beside it', () => {
-    const text = readFileSync(join(packed.installed, 'dist/deploy/THIRD-PARTY.txt'), 'utf8')
+describe('the packages that are a part of our files', () => {
+  it('come with their licences, and are not installed beside them', () => {
+    const text = readFileSync(join(packed.installed, 'dist/THIRD-PARTY.txt'), 'utf8')
     const parts = scripts()
       .flatMap(sourcesOf)
       .flatMap((source) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [])
-    expect([...new Set(parts)].sort()).toEqual(['fflate', 'jsonc-parser', 'smol-toml'])
+    expect([...new Set(parts)].sort()).toEqual([
+      '@cloudflare/workers-oauth-provider',
+      'fflate',
+      'jsonc-parser',
+      'oauth4webapi',
+      'smol-toml',
+    ])
     for (const name of parts) expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'))
-    expect(text.match(/Permission is hereby granted|Redistribution and use/g)).toHaveLength(3)
+    expect(text.match(/Permission is hereby granted|Redistribution and use/g)).toHaveLength(5)
     expect(Object.keys(packed.manifest.dependencies).filter((name) => parts.includes(name))).toEqual([])
   })
 })

@@ -17,7 +17,7 @@ afterAll(() => packed.remove())
 describe('the tarball', () => {
   it('holds the compiled sources, their types and its documents and examples, and nothing else', () => {
     const documents = ['package.json', 'README.md', 'LICENSE', 'llms.txt', 'CHANGELOG.md', 'SECURITY.md']
-    documents.push('dist/deploy/THIRD-PARTY.txt')
+    documents.push('dist/THIRD-PARTY.txt')
     const examples = /^examples\/(?!.*node_modules)[\w/.[\]+-]+\/(?:[\w+-]+(?:\.d)?\.ts|wrangler\.toml)$/
     const others =
       /^(?:dist\/(?:src|adapters|deploy|chunks)\/[\w/-]+\.(?:js|js\.map|d\.ts)|docs\/[\w/-]+\.(?:md|svg|png))$/

@@ -28,8 +28,9 @@ export function fakeUpstream(): FakeUpstream {
     id: 'fake',
     exchanged: [],
     refreshed: [],
-    async authorizeUrl({ state, redirectUri, codeChallenge, nonce }) {
-      const query = new URLSearchParams({ state, redirect_uri: redirectUri, codeChallenge, nonce })
+    async authorizeUrl({ state, redirectUri, codeChallenge, nonce, isSwitching = false }) {
+      const query = new URLSearchParams({ state, redirectUri, codeChallenge, nonce })
+      query.set('isSwitching', String(isSwitching))
       return `https://upstream.example/authorize?${query}`
     },
     async exchange({ code, codeVerifier }) {

@@ -14,6 +14,8 @@ import {
   ORIGIN,
   registered,
   signInAs,
+  type Tokens,
+  type Visit,
 } from './_sign-in.ts'
 
 const WEB = 'https://client.example/cb'
@@ -41,7 +43,7 @@ describe('confused deputy', () => {
     await signInAs(world, visit)
     const again = await arrive(world, visit)
     expect(again.at.headers.get('location')).toMatch(/^https:\/\/client\.example\/cb\?code=/)
-    const others = [
+    const others: Visit[] = [
       { ...visit, query: { scope: 'notes:read notes:write' } },
       { ...visit, redirectUri: `${WEB}2` },
       { ...visit, person: 'bert' },
@@ -49,7 +51,9 @@ describe('confused deputy', () => {
     ]
     for (const other of others) {
       const { at } = await arrive(world, other)
-      expect(at.headers.get('location'), JSON.stringify(other.query ?? other.person)).toContain('?consent=')
+      expect(at.headers.get('location'), JSON.stringify(other.query ?? other.person ?? '')).toContain(
+        '?consent=',
+      )
     }
   })
 
@@ -293,6 +297,27 @@ describe('the provider', () => {
       /^https:\/\/client\.example\/cb\?error=access_denied&state=/,
     )
     expect((await arrive(world, visit)).at.headers.get('location')).toContain('?consent=')
+  })
+
+  it('who is somebody else signs in again with another account, and the question is asked anew', async () => {
+    const world = createWorld()
+    const clientId = await registered(world)
+    const { at, jar } = await arrive(world, { clientId })
+    const page = await (await world.get(at.headers.get('location')!, jar.headers)).text()
+    expect(page).toContain('?switch=')
+    const url = `/oauth/authorize?switch=${handleOf(at)}`
+    expect((await world.get(url)).status).toBe(400)
+    const away = jar.take(await world.get(url, jar.headers))
+    const location = new URL(away.headers.get('location')!)
+    expect(location.searchParams.get('isSwitching')).toBe('true')
+    const query = new URLSearchParams({ state: location.searchParams.get('state')!, code: 'bert' })
+    const back = jar.take(await world.get(`/oauth/callback?${query}`, jar.headers))
+    expect((await decide(world, handleOf(at), jar)).status).toBe(400)
+    const final = await decide(world, handleOf(back), jar)
+    const code = new URL(final.headers.get('location')!).searchParams.get('code')!
+    const { access_token } = (await (await exchange(world, code, clientId)).json()) as Tokens
+    const { extra } = await world.signIn.verify(access_token, world.context)
+    expect(extra.email).toBe('bert@example.com')
   })
 
   it('one person is the same at each sign-in, and two are not', async () => {

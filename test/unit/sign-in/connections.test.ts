@@ -1,0 +1,238 @@
+/** The page of connections, and the provider's tokens. */
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
+import { UpstreamRefusedError, UpstreamUnavailableError } from '../../../src/sign-in/upstream.ts'
+import { slow } from './_faulty.ts'
+import {
+  arrive,
+  connected,
+  createWorld,
+  fakeUpstream,
+  Jar,
+  ORIGIN,
+  refresh,
+  registered,
+  SECRET,
+  signInAs,
+  type Tokens,
+  type World,
+} from './_sign-in.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const WEB = 'https://client.example/cb'
+
+/** The page, after the way to the provider if it is needed. */
+async function openConnections(world: World, jar: Jar, person = 'anna'): Promise<string> {
+  const response = jar.take(await world.get('/connections', jar.headers))
+  if (response.status === 200) return response.text()
+  const state = new URL(response.headers.get('location')!).searchParams.get('state')!
+  const back = jar.take(
+    await world.get(`/oauth/callback?${new URLSearchParams({ state, code: person })}`, jar.headers),
+  )
+  expect(back.headers.get('location')).toBe(`${ORIGIN}/connections`)
+  return (await world.get('/connections', jar.headers)).text()
+}
+
+const tokenIn = (page: string): string => /name="form" value="([^"]+)"/.exec(page)?.[1] ?? ''
+
+describe('the page of connections', () => {
+  it('asks who it is, and shows what this person has let in', async () => {
+    const world = createWorld()
+    await connected(world, { clientId: await registered(world, { client_name: 'First app' }) })
+    await connected(world, {
+      clientId: await registered(world, { client_name: 'Second app' }),
+      person: 'bert',
+    })
+    const page = await openConnections(world, new Jar())
+    expect(page).toContain('First app')
+    expect(page).toContain('anna@example.com')
+    expect(page).toContain('Read your notes')
+    expect(page).not.toContain('Second app')
+  })
+
+  it('removes a client with all its tokens and what was agreed to, at once', async () => {
+    const world = createWorld()
+    const clientId = await registered(world, { redirect_uris: [WEB, 'http://127.0.0.1/cb'] })
+    const jar = new Jar()
+    const visit = { clientId, redirectUri: WEB, jar }
+    await signInAs(world, visit)
+    const { tokens } = await connected(world, { clientId })
+    const { tokens: second } = await connected(world, { clientId })
+    const other = await connected(world)
+    const page = await openConnections(world, jar)
+    const fields = { form: tokenIn(page), revoke: clientId }
+    const response = await world.form('/connections', fields, { ...jar.headers, origin: ORIGIN })
+    expect(response.headers.get('location')).toBe(`${ORIGIN}/connections?removed`)
+    for (const { access_token: token } of [tokens, second])
+      await expect(world.signIn.verify(token, world.context)).rejects.toMatchObject({ code: 'invalid_token' })
+    expect((await refresh(world, tokens.refresh_token, clientId)).status).toBe(400)
+    expect((await arrive(world, visit)).at.headers.get('location')).toContain('?consent=')
+    await world.signIn.verify(other.tokens.access_token, world.context)
+  })
+
+  it('removes more than one commit can hold', async () => {
+    const world = createWorld()
+    const clientId = await registered(world)
+    const all = []
+    for (let count = 0; count < 30; count++) all.push((await connected(world, { clientId })).tokens)
+    const jar = new Jar()
+    const fields = { form: tokenIn(await openConnections(world, jar)), revoke: clientId }
+    await world.form('/connections', fields, { ...jar.headers, origin: ORIGIN })
+    for (const { access_token: token } of all)
+      await expect(world.signIn.verify(token, world.context)).rejects.toMatchObject({ code: 'invalid_token' })
+  })
+
+  it('a form of another website, of another session or without one changes nothing', async () => {
+    const world = createWorld()
+    const { clientId, tokens } = await connected(world)
+    const jar = new Jar()
+    const form = tokenIn(await openConnections(world, jar))
+    const evil = new Jar()
+    const evilForm = tokenIn(await openConnections(world, evil, 'mallory'))
+    const tries: [object, object][] = [
+      [{ form }, { ...jar.headers, origin: 'https://evil.example' }],
+      [{ form: evilForm }, { ...jar.headers, origin: ORIGIN }],
+      [{ form }, { ...evil.headers, origin: ORIGIN }],
+      [{}, { ...jar.headers, origin: ORIGIN }],
+      [{ form }, { origin: ORIGIN }],
+    ]
+    for (const [fields, headers] of tries) {
+      const response = await world.form(
+        '/connections',
+        { revoke: clientId, ...fields },
+        headers as HeadersInit,
+      )
+      expect(response.status).toBe(403)
+    }
+    const own = await world.form(
+      '/connections',
+      { revoke: clientId, form: evilForm },
+      { ...evil.headers, origin: ORIGIN },
+    )
+    expect(own.status).toBe(303)
+    await world.signIn.verify(tokens.access_token, world.context)
+  })
+
+  it('who signs out is asked again who it is', async () => {
+    const world = createWorld()
+    const jar = new Jar()
+    const fields = { form: tokenIn(await openConnections(world, jar)), sign_out: '1' }
+    const response = jar.take(await world.form('/connections', fields, { ...jar.headers, origin: ORIGIN }))
+    expect(response.status).toBe(200)
+    expect((await world.get('/connections', jar.headers)).status).toBe(303)
+  })
+
+  it('a session is over after an hour, and is of one issuer', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const world = createWorld()
+    const jar = new Jar()
+    await openConnections(world, jar)
+    const other = createWorld({ origin: 'https://staging.example.com' })
+    expect((await other.get('/connections', jar.headers)).status).toBe(303)
+    expect((await world.get('/connections', jar.headers)).status).toBe(200)
+    vi.setSystemTime(Date.now() + 3_600_001)
+    expect((await world.get('/connections', jar.headers)).status).toBe(303)
+  })
+})
+
+describe("the provider's token", () => {
+  const HOUR = 3_600_000
+
+  async function held(world: World) {
+    const { clientId, tokens } = await connected(world)
+    const { extra } = await world.signIn.verify(tokens.access_token, world.context)
+    const get = (by: World = world) => by.signIn.upstreamToken(extra.sub, extra.connection, by.context)
+    return { clientId, tokens, get }
+  }
+
+  it('is what the provider gave, and refreshed before it ends', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const world = createWorld()
+    world.upstream.expiresIn = HOUR
+    const { get } = await held(world)
+    expect(await get()).toBe('upstream-access-of-anna')
+    vi.setSystemTime(Date.now() + HOUR - 30_000)
+    expect(await get()).toBe('upstream-access-refreshed')
+    expect(await get()).toBe('upstream-access-refreshed')
+    expect(world.upstream.refreshed).toEqual(['upstream-refresh-of-anna'])
+    vi.setSystemTime(Date.now() + HOUR)
+    await get()
+    expect(world.upstream.refreshed).toEqual(['upstream-refresh-of-anna', 'upstream-refresh-of-anna+'])
+  })
+
+  it('is refreshed once, although two instances need it at the same time', async () => {
+    const store = createMemoryGrants()
+    const upstream = fakeUpstream()
+    upstream.expiresIn = 1000
+    const worlds = [
+      createWorld({ store: slow(store), upstream }),
+      createWorld({ store: slow(store), upstream }),
+    ]
+    const { get } = await held(worlds[0]!)
+    const tokens = await Promise.all(Array.from({ length: 8 }, (_, index) => get(worlds[index % 2])))
+    expect(new Set(tokens)).toEqual(new Set(['upstream-access-refreshed']))
+    expect(upstream.refreshed).toHaveLength(1)
+  })
+
+  it('a process that died while it refreshed is waited for no longer than its lease', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const world = createWorld()
+    world.upstream.expiresIn = 1000
+    const { get } = await held(world)
+    let isDead = true
+    world.upstream.refreshWith = () =>
+      isDead ? new Promise(() => {}) : Promise.resolve({ accessToken: 'after' })
+    void get()
+    await vi.waitFor(() => expect(world.upstream.refreshed).toHaveLength(1))
+    isDead = false
+    vi.setSystemTime(Date.now() + 15_001)
+    expect(await get()).toBe('after')
+  })
+
+  it('a provider that is down is asked again by the next call', async () => {
+    const world = createWorld()
+    world.upstream.expiresIn = 1000
+    const { get } = await held(world)
+    world.upstream.refreshWith = async () => Promise.reject(new UpstreamUnavailableError('down'))
+    await expect(get()).rejects.toMatchObject({ code: 'upstream_unavailable' })
+    world.upstream.refreshWith = async () => ({ accessToken: 'fresh', expiresAt: Date.now() + HOUR })
+    expect(await get()).toBe('fresh')
+  })
+
+  it('a session that the provider ended ends the connection: the client has to sign in again', async () => {
+    const world = createWorld()
+    world.upstream.expiresIn = 1000
+    const { clientId, tokens, get } = await held(world)
+    world.upstream.refreshWith = async () => Promise.reject(new UpstreamRefusedError('revoked'))
+    await expect(get()).rejects.toMatchObject({ code: 'upstream_sign_in_needed' })
+    await expect(world.signIn.verify(tokens.access_token, world.context)).rejects.toMatchObject({
+      code: 'invalid_token',
+    })
+    expect((await refresh(world, tokens.refresh_token, clientId)).status).toBe(400)
+  })
+
+  it('is stored as long as the connection is used', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const world = createWorld()
+    const { clientId, tokens, get } = await held(world)
+    let last = tokens
+    for (let month = 0; month < 4; month++) {
+      vi.setSystemTime(Date.now() + 25 * 86_400_000)
+      last = (await (await refresh(world, last.refresh_token, clientId)).json()) as Tokens
+    }
+    expect(await get()).toBe('upstream-access-of-anna')
+  })
+
+  it('is opened with the old secret while that is in the list', async () => {
+    const store = createMemoryGrants()
+    const { get } = await held(createWorld({ store }))
+    const fresh = 'another secret of thirty-two characters'
+    expect(await get(createWorld({ store, secrets: [fresh, SECRET] }))).toBe('upstream-access-of-anna')
+    await expect(get(createWorld({ store, secrets: [fresh] }))).rejects.toMatchObject({
+      code: 'upstream_sign_in_needed',
+    })
+  })
+})
