@@ -207,7 +207,7 @@ async function showConsent(request: Request, signing: Signing, handle: string): 
       action: place.authorize,
       fields: { consent: handle },
     } as const
-    return pageResponse(page, 200, new URL(asked.redirectUri).origin)
+    return pageResponse(page)
   })
 }
 

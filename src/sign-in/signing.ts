@@ -8,7 +8,7 @@ import {
   type LibraryServer,
   OAuthAuthorizationServer,
 } from './library.ts'
-import { renderPage } from './pages.ts'
+import { pagePolicy, renderPage } from './pages.ts'
 import type { PageClient, PageScope, SignInPage } from './pages-model.ts'
 import type { Place } from './place.ts'
 import type { GrantStore } from './store.ts'
@@ -72,14 +72,12 @@ export function libraryFor(
   })
 }
 
-/** No scripts, no frames, nothing from elsewhere. `target`: where a form may lead to, besides here. */
-export function pageResponse(page: SignInPage, status = 200, target?: string): Response {
-  const formTargets = target === undefined ? "'self'" : `'self' ${target}`
+export function pageResponse(page: SignInPage, status = 200): Response {
   return new Response(renderPage(page), {
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action ${formTargets}; frame-ancestors 'none'; base-uri 'none'`,
+      'content-security-policy': pagePolicy(page),
       'x-frame-options': 'DENY',
       ...PRIVATE,
     },
