@@ -18,6 +18,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   'of the author, or of a fixed size': {
     'adapters/_bus': 'ask client long-lived owned-name',
     'adapters/_dynamodb': 'key-store lines table',
+    'adapters/_lambda': 'result',
     'adapters/_node': 'buffered-response file-owner key-file key-use-file session-numbers',
     'adapters/_postgres': 'fetch-types receive task-schema',
     'adapters/_stdio': 'after-death',
@@ -45,7 +46,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       questions result run tab-store task-details task-endpoint task-run task-times trouble`,
   },
   'measured here': {
-    'adapters/_lambda': 'event-to-request',
+    'adapters/_lambda': 'event-headers event-to-request',
     'adapters/_node': 'outline',
     'adapters/_postgres': 'chunks',
     'deploy/check':
