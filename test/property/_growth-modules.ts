@@ -86,17 +86,18 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   'measured by the requests here': {
     'adapters/_node': 'parse-body request response sse',
     'src/auth': 'identity issuer location unknown-caller',
-    'src/definition': 'content json-members param-header prompt resource tool-result',
-    'src/http': 'admission audit body cors host-and-origin hosts public-url refusal request-id',
+    'src/definition': 'content json-members param-header prompt resource same-data tool-result',
+    'src/http':
+      'admission body forwarded host-and-origin hosts preflight public-url refusal refusals request-id',
     'src/protocol': 'batch describe envelope era failure headers reply versions',
     'src/request': `
       complete dispatch pagination params platform prompts request-url resource-contents
-      resource-guards resources tools`,
+      resource-guards resources tool-list tools`,
   },
   'measured by its own property test': {
     'src/client': 'entries',
-    'src/interaction': 'continuation journal seal sealing state',
-    'src/protocol': 'asking',
+    'src/interaction': 'journal-records seal sealing state',
+    'src/protocol': 'asking legacy-rounds',
     'src/sdk': 'guarded resource-keys served-methods',
     'src/webhook': 'signature',
   },
