@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PartError, part } from '../../src/definition/part.ts'
-import type { MCPServer, MCPServerConfig } from '../../src/index.ts'
+import type { MCPServer, MCPServerConfig, ToolMiddleware } from '../../src/index.ts'
 import { callTool, deferred, legacy, legacyRequest, modern, textOf } from './_client.ts'
 
 const ELICITS = { meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } } }
@@ -184,6 +184,57 @@ describe('a part that cannot be loaded', () => {
 
     expect((await modern(server, 'prompts/list')).error).toMatchObject({ code: -32603 })
     expect(textOf(await legacy(server, 'tools/call', { name: 'plain' }))).toBe('plain')
+  })
+
+  it('a task that waits when the middleware cannot be loaded → it is tried again, and not failed', async () => {
+    const executed: string[] = []
+    const tasks = await import('../../src/tasks.ts')
+    const store = tasks.createMemoryTaskStore()
+    /** A process, with what it has loaded. */
+    const start = async () => {
+      vi.resetModules()
+      const { createTool } = await import('../../src/index.ts')
+      const { createTasks } = await import('../../src/tasks.ts')
+      const { TaskClient } = await import('./tasks/_tasks.ts')
+      const job = createTool({
+        id: 'job',
+        task: 'required',
+        execute: async (_input, ctx) => {
+          await ctx.step('one', () => executed.push('one'))
+          await ctx.waitFor('go')
+          return 'done'
+        },
+      })
+      const onError = vi.fn()
+      const use = [((_call, next) => next()) satisfies ToolMiddleware]
+      return {
+        onError,
+        client: new TaskClient({ tools: { job }, use, tasks: createTasks({ store }), onError }),
+      }
+    }
+    const before = await start()
+    const { taskId } = await before.client.call('job')
+    await vi.waitFor(() => expect(executed).toEqual(['one']))
+    await before.client.settle()
+    const through = () => import('../../src/definition/through-middleware.ts')
+    const loadMiddleware = vi.fn(through).mockRejectedValueOnce(new Error('EMFILE: too many open files'))
+    vi.doMock('../../src/definition/load-middleware.ts', () => ({ loadMiddleware }))
+    onTestFinished(() => void vi.doUnmock('../../src/definition/load-middleware.ts'))
+    const { client, onError } = await start()
+
+    await client.server.tasks.send(taskId, 'go', {})
+    await client.server.tasks.run(taskId)
+    expect((await client.get(taskId)).status).toBe('working')
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    await client.server.tasks.run(taskId)
+
+    expect(await client.get(taskId)).toMatchObject({
+      status: 'completed',
+      result: { content: [{ text: 'done' }] },
+    })
+    expect(executed).toEqual(['one'])
+    expect(String(onError.mock.calls[0])).toContain('EMFILE')
   })
 
   it('that never loads → PartError after ten seconds, and the next use tries again', async () => {
