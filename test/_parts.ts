@@ -3,7 +3,6 @@
  * test/architecture/parts.test.ts compares it with the sources. As a setup file it loads them all, so that no test in memory depends on
  * which test of its process was the first to use one.
  */
-import { loadMiddleware } from '../src/definition/load-middleware.ts'
 import { type LoadPart, part } from '../src/definition/part.ts'
 import { loadAudit } from '../src/http/load-audit.ts'
 import { loadCallers } from '../src/http/load-callers.ts'
@@ -14,11 +13,12 @@ import { loadSealing } from '../src/interaction/load-sealing.ts'
 import { loadBatch, loadTraced } from '../src/protocol/load-engine.ts'
 import { loadLegacy } from '../src/protocol/load-legacy.ts'
 import { loadListen } from '../src/protocol/load-listen.ts'
+import { loadShared } from '../src/protocol/load-modern.ts'
+import { loadAroundTool } from '../src/request/load-around-tool.ts'
 import { loadDirectCall } from '../src/request/load-direct-call.ts'
 import { loadPrompts, loadResources, loadToolList } from '../src/request/load-methods.ts'
 
 export const PARTS: { readonly [file: string]: LoadPart<object> } = {
-  'src/definition/through-middleware.ts': loadMiddleware,
   'src/http/audit.ts': loadAudit,
   'src/http/callers-part.ts': loadCallers,
   'src/http/other-part.ts': loadOther,
@@ -28,7 +28,9 @@ export const PARTS: { readonly [file: string]: LoadPart<object> } = {
   'src/protocol/batch-reply.ts': loadBatch,
   'src/protocol/legacy.ts': loadLegacy,
   'src/protocol/listen.ts': loadListen,
+  'src/protocol/modern-shared.ts': loadShared,
   'src/protocol/traced.ts': loadTraced,
+  'src/request/around-tool.ts': loadAroundTool,
   'src/request/direct-call.ts': loadDirectCall,
   'src/request/prompts-part.ts': loadPrompts,
   'src/request/resources.ts': loadResources,

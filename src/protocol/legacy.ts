@@ -5,7 +5,7 @@ import { isObject } from '../definition/is-object.ts'
 import { asMembers, type JsonMembers, membersOf, NO_MEMBERS } from '../definition/json-members.ts'
 import { ErrorCode, invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
-import { advertise } from '../interaction/matrix.ts'
+import { advertise } from '../interaction/advertise.ts'
 import type { Seal } from '../interaction/seal.ts'
 import { hidesNames } from '../request/access.ts'
 import { findMethod } from '../request/dispatch.ts'
@@ -25,6 +25,8 @@ import { legacyRounds } from './legacy-rounds.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
 import { DEFAULT_LEGACY_VERSION, LEGACY_VERSIONS } from './versions.ts'
+
+export { deliver } from './deliver.ts'
 
 export type LegacyRequest = { readonly id: RpcId; readonly method: string; readonly params: Params }
 

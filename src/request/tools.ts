@@ -2,23 +2,23 @@
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { type CallToolResult, errorResult } from '../definition/content.ts'
-import type { Era, McpContext } from '../definition/context.ts'
+import type { Era } from '../definition/context.ts'
 import { isA, textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
 import { isInputRequired } from '../definition/input-required.ts'
-import { loadMiddleware } from '../definition/load-middleware.ts'
-import type { Around, ToolCall, ToolMiddleware } from '../definition/middleware.ts'
 import { PartError, withPart } from '../definition/part.ts'
 import { reportThrown } from '../definition/print-error.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
-import { forEra, isMismatch } from '../definition/tool-result.ts'
+import { forEra } from '../definition/tool-result.ts'
 import type { Context } from './context.ts'
 import { development } from './development.ts'
+import { loadAroundTool } from './load-around-tool.ts'
 import { type MethodResult, StartedTask, toMethodResult } from './method-result.ts'
 import type { ReportError, ServerOptions } from './options.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
+import { notSendable, reportMismatch, sendable } from './sendable.ts'
 import type { RequestOptions } from './task-support.ts'
 import { tellHooks } from './tell-hooks.ts'
 
@@ -104,48 +104,13 @@ function execute(
   const run = (input: unknown) =>
     // `mayfly-mcp/gateway` starts no task for a server with middleware.
     runValidated(tool, input, context, reportError, 'modern', (outcome) => outcome as CallToolResult, rethrow)
-  return aroundTool(use, tool, context, reportError, run, validation.value, sent, task)
+  const running = withPart(loadAroundTool, ({ aroundTool }) =>
+    aroundTool(use, tool, context, reportError, run, validation.value, sent, task),
+  )
+  // A promise already, which is returned as it is.
+  return Promise.resolve(running)
     .then((result) => sendable(tool, () => toMethodResult(forEra(result, context.era))))
     .catch(fail)
-}
-
-/** Runs the middleware around `run`. */
-export function aroundTool(
-  use: readonly ToolMiddleware[],
-  tool: CompiledTool,
-  context: Context,
-  reportError: ReportError,
-  run: Around<McpContext>['run'],
-  input: unknown,
-  sent: unknown,
-  task: ToolCall['task'],
-): Promise<CallToolResult> {
-  const toolName = tool.name
-  const around: Around<McpContext> = {
-    toolName,
-    context,
-    task,
-    parse: async (changed) => {
-      const validation = await tool.input.validate(changed)
-      if (validation.ok) return validation.value
-      throw new TypeError(
-        `A middleware passed invalid arguments to tool "${toolName}": ${describeIssues(validation.issues)}`,
-      )
-    },
-    run,
-    toJson: (result) => sendable(tool, () => JSON.stringify(result)),
-    toResult: async (output) => {
-      const result = await sendable(tool, () => tool.toResult(output, 'modern'))
-      reportMismatch(result, tool, context, reportError)
-      return result
-    },
-  }
-  // A promise already, which is returned as it is.
-  return Promise.resolve(
-    withPart(loadMiddleware, ({ throughMiddleware }) =>
-      throughMiddleware(use, around, input, sent as ToolCall['arguments']),
-    ),
-  )
 }
 
 function rethrow(error: unknown): never {
@@ -209,33 +174,4 @@ function complete<Written>(
   if (result.isError === true) reportMismatch(result, tool, context, reportError)
   else if (tool.source.onOutput !== undefined) tellHooks(tool, { output }, context, reportError)
   return write(result)
-}
-
-/** The client gets the same text. */
-function reportMismatch(
-  result: CallToolResult,
-  { name }: CompiledTool,
-  { requestId }: Context,
-  reportError: ReportError,
-): void {
-  if (!isMismatch(result)) return
-  const text = result.content.map((block) => ('text' in block ? block.text : '')).join('')
-  reportError(new TypeError(text), { tool: name, requestId })
-}
-
-/** @throws TypeError, naming the tool, if `convert` fails. */
-function sendable<Value>(tool: CompiledTool, convert: () => Value): Value {
-  const refuse = (cause: unknown): never => {
-    throw notSendable(tool, cause)
-  }
-  try {
-    const value = convert()
-    return value instanceof Promise ? (value.catch(refuse) as Value) : value
-  } catch (error) {
-    return refuse(error)
-  }
-}
-
-function notSendable({ name }: CompiledTool, cause: unknown): TypeError {
-  return new TypeError(`Tool "${name}" returned a result that cannot be sent: ${textOf(cause)}`, { cause })
 }

@@ -74,7 +74,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/development.ts': 'Development.runTool',
       'src/request/options.ts': 'ServerOptions.setup',
       'src/sdk-context.ts': 'SdkServerConfig.setup',
-      'src/request/tools.ts': 'complete.write runValidated.fail runValidated.write sendable.convert',
+      'src/request/sendable.ts': 'sendable.convert',
+      'src/request/tools.ts': 'complete.write runValidated.fail runValidated.write',
       'src/sdk/foreign-middleware.ts': 'Send',
       'src/retrieval/ai-sdk.ts':
         'AiSdkEmbeddingModel.doEmbed AiSdkLanguageModel.doGenerate AiSdkRerankingModel.doRerank',
@@ -218,6 +219,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/protocol/legacy.ts': 'ServeLegacy',
       'src/protocol/listen.ts': 'ServeListen',
       'src/protocol/listen-later.ts': 'createListenLater.open.use',
+      'src/protocol/modern.ts': 'createModern.later.use',
       'src/protocol/read-events.ts': 'readEvents.onData',
       'src/protocol/session-streams.ts': 'guard.attempt.work',
       'src/protocol/session.ts':

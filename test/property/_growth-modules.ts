@@ -34,7 +34,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/gateway': 'follow-places options',
     'src/http': 'app hosting html known-callers mounted page-model unset-secret',
     'src/interaction': 'matrix question-keys rendezvous step-error step-options',
-    'src/request': 'access connection direct-call shares start tool-handle',
+    'src/request': 'access around-tool connection direct-call sendable shares start tool-handle',
     'src/retrieval': 'checked-store input named-model openai options store vector-query-tool',
     'src/sdk': 'app-shape description node-call node-socket',
     'src/retrieval/stores': 'http',
@@ -55,7 +55,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/auth': 'scopes',
     'src/client': 'lists oauth-document printable task',
     'src/definition': `
-      base64 digest json-line print-error schema-bounds schema-budget unprintable uri uri-pattern
+      base64 digest json-line print-error schema-bounds schema-budget template-variables unprintable uri uri-pattern
       uri-template`,
     'src/events': 'listen-filter',
     'src/gateway': 'failure',
