@@ -1,5 +1,5 @@
 /** Identifies the caller of a request and counts it: by `auth`, or by the app around the server. */
-import type { Admission, AuthContext, AuthRefusal } from '../auth/auth.ts'
+import type { Admission, Auth, AuthContext, AuthRefusal } from '../auth/auth.ts'
 import { tokenHeader } from '../auth/token-header.ts'
 import { isA } from '../definition/error-text.ts'
 import { ANSWER_TIMEOUT_MS, TimeoutError, withTimeout } from '../definition/timeout.ts'
@@ -55,18 +55,18 @@ export function createAdmitCaller(options: AdmissionOptions, traffic: Traffic): 
   }
 
   /** The same decision for a stream that this request has opened. Undefined: it is not taken again. */
-  const recheckOf = (received: Received): Recheck | undefined => {
-    if (auth?.recheckMs === undefined || received.platform.callerReplacesAuth === true) return undefined
+  const recheckOf = (received: Received, judge: Auth | undefined): Recheck | undefined => {
+    if (judge?.recheckMs === undefined || received.platform.callerReplacesAuth === true) return undefined
     const verdict: Recheck['verdict'] = async () => {
       try {
-        const again = await auth.admit(received.request, contextOf(received))
+        const again = await judge.admit(received.request, contextOf(received))
         return again.ok ? 'admitted' : again.refusal.status === 503 ? 'unknown' : 'refused'
       } catch {
         // The caller's next request reports it.
         return 'unknown'
       }
     }
-    return { everyMs: auth.recheckMs, verdict }
+    return { everyMs: judge.recheckMs, verdict }
   }
 
   let hasWarned = false
@@ -100,7 +100,9 @@ export function createAdmitCaller(options: AdmissionOptions, traffic: Traffic): 
         : refuseTraffic(overRate, headers)
     }
     if (isCounted && admission.auth === undefined) warnOfProxy(received)
-    const recheck = admission.auth && recheckOf(received)
+    const { by, cause } = admission
+    if (cause !== undefined) reportError(cause, { requestId: received.requestId, auth: true })
+    const recheck = admission.auth && recheckOf(received, by ?? auth)
     const admitted: Admitted = {
       ...received,
       auth: admission.auth,
@@ -126,7 +128,9 @@ export function createAdmitCaller(options: AdmissionOptions, traffic: Traffic): 
 }
 
 /** `access` is undefined unless the host authenticates callers. */
-type Admitting = Admission | ({ readonly ok: true } & Pick<Admitted, 'auth' | 'access'>)
+type Admitting =
+  | Exclude<Admission, { ok: true }>
+  | (Pick<Extract<Admission, { ok: true }>, 'ok' | 'by' | 'cause'> & Pick<Admitted, 'auth' | 'access'>)
 
 const EXPIRED: Admission = {
   ok: false,

@@ -22,6 +22,8 @@ export interface AuditEntry {
   readonly subject?: string
   /** The OAuth client that the token was issued to. */
   readonly clientId?: string
+  /** Which of `anyOf` knows the caller: `ctx.auth.realm`. */
+  readonly realm?: string
   /** The caller's address, as the platform reports it. */
   readonly address?: string
   readonly method?: string
@@ -121,6 +123,7 @@ function toAuditEntry(
     ...(clientRequestId !== undefined && { clientRequestId }),
     ...(typeof subject === 'string' && { subject }),
     ...(auth !== undefined && { clientId: auth.clientId }),
+    ...(auth?.realm !== undefined && { realm: auth.realm }),
     ...(address !== undefined && { address }),
     ...(method !== undefined && { method }),
     ...(target !== undefined && { target }),

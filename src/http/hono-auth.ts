@@ -96,6 +96,8 @@ export function honoAuth(
       if (cause !== undefined) callHook(() => onError(cause), printError)
       return refusal(status, message, { ...cors, ...headers })
     }
+    const { cause } = admission
+    if (cause !== undefined) callHook(() => onError(cause), printError)
     if (admission.auth === undefined && !allowAnonymous) {
       // A custom `auth` without a challenge.
       const challenge = bearerChallenge({ metadataUrl: location().metadataUrl })
