@@ -15,8 +15,9 @@ import { hasUrl, pathOf } from '../request/request-url.ts'
 import type { Sharing } from '../request/shares.ts'
 import { createVariablesWatch, type Received, receive, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
-import { createCallers, isUnlimited } from './callers.ts'
+import { type Callers, createCallers, isUnlimited } from './callers.ts'
 import { refuseUnguarded } from './guard.ts'
+import { loadAudit } from './load-audit.ts'
 import { loadCallers } from './load-callers.ts'
 import { loadOther } from './load-other.ts'
 import type { LogSink } from './log.ts'
@@ -65,9 +66,12 @@ export function createApp(
   const callers = createCallers(options)
   const recorder = createRecorder(options)
   const isFree = isUnlimited(options)
-  const engine = createEngine({
+  const gate: Callers['gate'] = {
     count: (message) => (isFree ? undefined : callers(({ gate }) => gate.count(message))),
     enter: (message) => (isFree ? LEAVE : callers(({ gate }) => gate.enter(message))),
+  }
+  const engine = createEngine({
+    ...(options.audit === undefined ? gate : createAudited(gate)),
     finish: recorder.message,
   })
   const checks = createRequestChecks(options, callers)
@@ -122,6 +126,14 @@ export function createApp(
         return faultResponse(error, request, options.reportError)
       }
     },
+  }
+}
+
+/** Serves no message before what writes its audit entry is loaded: if that fails, nothing is done that would have none. */
+function createAudited({ count, enter }: Callers['gate']): Callers['gate'] {
+  return {
+    count: (message) => withPart(loadAudit, () => count(message)),
+    enter: (message) => withPart(loadAudit, () => enter(message)),
   }
 }
 

@@ -2,7 +2,7 @@
  * The engine: from the body of a POST, or a message of a session or stdio, to its reply. Every message passes the same steps: read,
  * describe, admit, answer, finish. Only the answerer differs: an `MCPServer`'s, or a server of another SDK.
  */
-import { part, withPart } from '../definition/part.ts'
+import { part } from '../definition/part.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { BatchAnswers } from './batch-answers.ts'
 import { fillRecord } from './describe.ts'
@@ -91,14 +91,20 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
       return refuse(error, idOf(message), incoming)
     }
   }
+  /** Without the code of spans there is none, and the call goes on. */
+  const firstTraced: ServeMessage = async (message, incoming) => {
+    try {
+      const { createTraced } = await part(loadTraced)
+      span ??= createTraced(options.telemetry!, serveTraced, options.reportError)
+    } catch (error) {
+      options.reportError(error, { requestId: incoming.requestId, telemetry: true })
+    }
+    return (span ?? serveTraced)(message, incoming)
+  }
   /** Undefined without telemetry, since each async function costs time. */
   const traced =
     options.telemetry &&
-    ((message: Message, incoming: Incoming): Promise<Reply> | Reply =>
-      withPart(loadTraced, ({ createTraced }) => {
-        span ??= createTraced(options.telemetry!, serveTraced, options.reportError)
-        return span(message, incoming)
-      }))
+    ((message: Message, incoming: Incoming): Promise<Reply> => (span ?? firstTraced)(message, incoming))
 
   /** Serves one message, from its first check to its last byte. */
   const serve = async (
