@@ -9,6 +9,7 @@
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import {
   type FetchServer,
+  isLean,
   type RequestPlatform,
   requireServer,
   serveRequest,
@@ -16,10 +17,13 @@ import {
 import { type Background, createBackground } from './_lambda/background.ts'
 import { type LambdaCall, readCall } from './_lambda/event-to-request.ts'
 import {
+  type Answer,
   type LambdaResult,
   MAX_STREAMED_BYTES,
   maxBodyBytes,
   type ResponseHead,
+  respond,
+  toAnswer,
   toHead,
   toResult,
 } from './_lambda/result.ts'
@@ -150,11 +154,13 @@ function platformOf(
   }
 }
 
-async function answer(
-  server: FetchServer,
-  { request }: LambdaCall,
-  platform: RequestPlatform,
-): Promise<Response> {
+async function answer(server: FetchServer, call: LambdaCall, platform: RequestPlatform): Promise<Answer> {
+  const post = isLean(server) ? call.toPost() : undefined
+  if (post !== undefined) {
+    const toRequest = (given: Request): Request => (given === post ? post.toReal() : given)
+    return toAnswer(await serveRequest(server, post, { ...platform, toRequest, respond }))
+  }
+  const request = call.toRequest()
   if (request === undefined) return new Response(null, { status: 400 })
   const response = await serveRequest(server, request, platform)
   // Other HTTP servers drop the body of a HEAD response (RFC 9110 §9.3.2), but Lambda would send it.

@@ -2,6 +2,7 @@
  * Authorization: who may use a server (MCP, "Authorization"; RFC 9728, RFC 6750, RFC 8707). A separate entry point, so that
  * servers without it do not bundle it.
  */
+export { anyOf } from './auth/any-of.ts'
 export type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth/auth.ts'
 export { type BearerOptions, bearer, type VerifyToken } from './auth/bearer.ts'
 export { createGate } from './auth/gate.ts'

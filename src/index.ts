@@ -101,7 +101,7 @@ export {
   type RateLimiter,
   type RateVerdict,
 } from './http/rate-limit.ts'
-export { DEGRADED_META, type Degraded } from './interaction/degraded.ts'
+export { DEGRADED_META, type Degraded } from './interaction/degraded-meta.ts'
 export { QuestionError, type QuestionErrorCode } from './interaction/question-error.ts'
 export { type Awaited, createMemoryRendezvous, type Rendezvous } from './interaction/rendezvous.ts'
 export type { SingleUseStore } from './interaction/state.ts'

@@ -14,6 +14,7 @@ import {
 import { compileDefinition, type Definition } from './definition/compile.ts'
 import type { McpContext } from './definition/context.ts'
 import { warn } from './definition/json-line.ts'
+import { part } from './definition/part.ts'
 import { type AnyPrompt, checkPrompt } from './definition/prompt.ts'
 import { checkResource, type ResourceConfig } from './definition/resource.ts'
 import type { Schema } from './definition/schema.ts'
@@ -33,8 +34,9 @@ import { requireCallers, requireCallersOf, tokenAuthOf } from './http/known-call
 import { createReportError } from './http/log.ts'
 import type { SessionParts } from './protocol/session.ts'
 import type { Context as AnyContext } from './request/context.ts'
-import { executeCompiled, type ToolCallContext } from './request/direct-call.ts'
+import type { ToolCallContext } from './request/direct-call.ts'
 import { toFetch } from './request/fetch-call.ts'
+import { loadDirectCall } from './request/load-direct-call.ts'
 import type { ReportError } from './request/options.ts'
 import type { RequestPlatform } from './request/platform.ts'
 import type { RequestOptions, TaskControls, TaskSupport } from './request/task-support.ts'
@@ -223,6 +225,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   async executeTool(name: string, input: unknown, context?: ToolCallContext): Promise<unknown> {
     const tool = this.#compile().tools.get(name)
     if (tool === undefined) throw new Error(`Unknown tool: ${name}`)
+    const { executeCompiled } = await part(loadDirectCall)
     return executeCompiled(tool, input, context, this.#reportError, this.extendContext)
   }
 

@@ -2,7 +2,8 @@
  * Converts a response to the result of each of AWS Lambda's HTTP triggers, with the size limits there.
  */
 import { Buffer, isUtf8 } from 'node:buffer'
-import { STATUS_CODES } from 'node:http'
+import { BufferedReply } from '../../src/protocol/reply.ts'
+import { isPlain } from './event-headers.ts'
 import type { EventShape } from './event-to-request.ts'
 
 /** Status and headers, which are the prelude of a streamed response. */
@@ -44,41 +45,69 @@ export function maxBodyBytes(shape: EventShape): number {
   return Math.floor(shape === 'v1' ? room / 2 : (room * 3) / 4)
 }
 
-export function toHead(response: Response, shape: EventShape): ResponseHead {
-  const { status: statusCode, headers } = response
-  const cookies = headers.getSetCookie()
-  const single: Record<string, string> = {}
-  for (const [name, value] of headers) if (name !== 'set-cookie') single[name] = value
+/** What is sent: a `Response`, or the stand-in for one that `respond` creates. */
+export type Answer = Response | BufferedReply
+
+type PlainHeaders = { readonly [name: string]: string }
+
+/** A name as `Headers` has it, in lower case. */
+const LOWER_CASE = /^[a-z\d-]+$/
+
+/** Creates the stand-in for a `Response`, which costs a fraction of one. Whatever a `Response` would change or refuse is left to it. */
+export function respond(text: string | null, status: number, headers: PlainHeaders): Response {
+  const isJson = headers['content-type'] === 'application/json'
+  const isSame =
+    status >= 200 &&
+    status <= 599 &&
+    (text === null || isJson) &&
+    Object.entries(headers).every(([name, value]) => LOWER_CASE.test(name) && isPlain(name, value))
+  // `toAnswer` returns it as what it is.
+  if (isSame && !('set-cookie' in headers))
+    return new BufferedReply(text, status, headers) as object as Response
+  return new Response(text, { status, headers })
+}
+
+/** A response that `respond` may have created. */
+export function toAnswer(response: object): Answer {
+  return response instanceof BufferedReply ? response : (response as Response)
+}
+
+export function toHead(answer: Answer, shape: EventShape): ResponseHead {
+  const { status: statusCode } = answer
+  const isBuffered = answer instanceof BufferedReply
+  const single = isBuffered ? answer.headers : singleOf(answer.headers)
+  const cookies = isBuffered ? [] : answer.headers.getSetCookie()
   if (shape === 'v2') return { statusCode, headers: single, ...(cookies.length > 0 && { cookies }) }
   if (shape === 'alb') {
     // It accepts one value per name: more cookies need multi-value headers on the target group.
     const last = cookies.at(-1)
-    return {
-      ...described(response),
-      headers: { ...single, ...(last !== undefined && { 'set-cookie': last }) },
-    }
+    return { statusCode, headers: { ...single, ...(last !== undefined && { 'set-cookie': last }) } }
   }
   const multiValueHeaders: Record<string, string[]> = {}
   for (const [name, value] of Object.entries(single)) multiValueHeaders[name] = [value]
   if (cookies.length > 0) multiValueHeaders['set-cookie'] = cookies
-  return shape === 'v1' ? { statusCode, multiValueHeaders } : { ...described(response), multiValueHeaders }
+  return { statusCode, multiValueHeaders }
 }
 
-export async function toResult(response: Response, shape: EventShape): Promise<LambdaResult> {
-  const bytes = Buffer.from(await response.arrayBuffer())
-  const body = isText(response.headers) ? asText(bytes, shape) : undefined
-  return {
-    ...toHead(response, shape),
-    body: body ?? bytes.toString('base64'),
-    isBase64Encoded: body === undefined,
-  }
+function singleOf(headers: Headers): PlainHeaders {
+  const single: Record<string, string> = {}
+  for (const [name, value] of headers) if (name !== 'set-cookie') single[name] = value
+  return single
 }
 
-function described({ status, statusText }: Response): Pick<LambdaResult, 'statusCode' | 'statusDescription'> {
-  return {
-    statusCode: status,
-    statusDescription: `${status} ${statusText || (STATUS_CODES[status] ?? '')}`,
-  }
+export async function toResult(answer: Answer, shape: EventShape): Promise<LambdaResult> {
+  const head = { ...toHead(answer, shape), ...(shape.startsWith('alb') && (await described(answer))) }
+  const isBuffered = answer instanceof BufferedReply
+  const bytes = isBuffered ? Buffer.from(answer.text ?? '') : Buffer.from(await answer.arrayBuffer())
+  const body = isBuffered || isText(answer.headers) ? asText(bytes, shape) : undefined
+  return { ...head, body: body ?? bytes.toString('base64'), isBase64Encoded: body === undefined }
+}
+
+/** Only a load balancer needs it. An import of node:http loads Node's fetch, too, which most calls do without. */
+async function described(answer: Answer): Promise<Pick<LambdaResult, 'statusDescription'>> {
+  const { STATUS_CODES } = await import('node:http')
+  const given = answer instanceof BufferedReply ? '' : answer.statusText
+  return { statusDescription: `${answer.status} ${given || (STATUS_CODES[answer.status] ?? '')}` }
 }
 
 /** Undefined if it is not UTF-8, or would be too large inside the result. */

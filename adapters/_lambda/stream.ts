@@ -1,4 +1,6 @@
 /** Writes a response to Lambda chunk by chunk, as it arrives. */
+import { BufferedReply } from '../../src/protocol/reply.ts'
+import type { Answer } from './result.ts'
 
 /** The members of Lambda's response stream that are used here. */
 export interface ResponseStream {
@@ -14,7 +16,12 @@ export interface ResponseStream {
  * Resolves once the whole response is written. Reads no faster than Lambda accepts it. If Lambda accepts no more, the rest of the
  * response is cancelled; if the response fails, this rejects.
  */
-export async function writeResponse(response: Response, stream: ResponseStream): Promise<void> {
+export async function writeResponse(response: Answer, stream: ResponseStream): Promise<void> {
+  if (response instanceof BufferedReply) {
+    // Lambda sends the head with the first write alone, not with the end.
+    stream.write(response.text ?? '')
+    return stream.end()
+  }
   // The head is sent with the first write: an empty one sends it now, before the first byte of the body.
   stream.write('')
   const reader = response.body?.getReader()

@@ -10,7 +10,7 @@ import { type Names, refuseUnknown } from '../../src/definition/unknown-option.t
 import { invalidTarget } from '../../src/http/refusal.ts'
 import { toResponse } from '../../src/protocol/reply.ts'
 import { isLoopbackPeer } from '../../src/request/connection.ts'
-import { type FetchServer, requireServer, serveRequest } from '../../src/request/platform.ts'
+import { type FetchServer, isLean, requireServer, serveRequest } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
 import { respond, send } from './buffered-response.ts'
 import { hostCaller } from './host-auth.ts'
@@ -72,8 +72,8 @@ export function createListener(
       }
       // Hono's request is a substitute that `new Request(it)` refuses, unless Hono replaces the globals; but then
       // `await fetch(...) instanceof Response` is false in all code of the process. A real one costs more than most calls.
-      const isLean = server.leanHandle !== undefined && server.leanHandle === server.handle
-      const isCheap = isLean && isUntouched(incoming)
+      const isLeanServer = isLean(server)
+      const isCheap = isLeanServer && isUntouched(incoming)
       const request = isCheap ? incomingRequest : keep(toRequest(incomingRequest, incoming))
       const clientAddress = incoming.socket?.remoteAddress
       const caller = await hostCaller(incoming, printError)
@@ -87,14 +87,14 @@ export function createListener(
           isLoopbackPeer(hostname ?? incoming.socket?.localAddress) ||
           isLoopbackPeer(incoming.socket?.localAddress),
         ...(clientAddress !== undefined && { clientAddress }),
-        ...(isLean && { respond }),
+        ...(isLeanServer && { respond }),
         ...(isCheap && {
           toRequest: (given: Request) =>
             given === incomingRequest ? (requests.get(outgoing) ?? keep(withoutBody(given))) : given,
         }),
         ...(caller !== undefined && { caller }),
       })
-      return isLean ? served.then((response) => send(response, outgoing)) : served
+      return isLeanServer ? served.then((response) => send(response, outgoing)) : served
     },
     { overrideGlobalObjects: false, errorHandler: errorResponse },
   )

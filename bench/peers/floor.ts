@@ -41,6 +41,28 @@ export function lambdaFloor(list: () => string): (event: { body: string }) => Pr
   return async ({ body }) => ({ statusCode: 200, headers: JSON_HEADERS, body: answer(body) })
 }
 
+/** The same with invoke mode RESPONSE_STREAM. */
+export function streamingLambdaFloor(list: () => string): unknown {
+  const answer = answerer(list)
+  const { awslambda } = globalThis as unknown as { awslambda: AwsLambda }
+  return awslambda.streamifyResponse(async ({ body }, stream) => {
+    const out = awslambda.HttpResponseStream.from(stream, { statusCode: 200, headers: JSON_HEADERS })
+    out.write(answer(body))
+    out.end()
+  })
+}
+
+/** The global of Lambda's Node runtimes. */
+interface AwsLambda {
+  streamifyResponse(handler: (event: { body: string }, stream: Writable) => Promise<void>): unknown
+  readonly HttpResponseStream: { from(stream: Writable, head: object): Writable }
+}
+
+interface Writable {
+  write(text: string): void
+  end(): void
+}
+
 function answerer(list: () => string): (body: string) => string {
   return (body) => {
     const { id, method, params }: Message = JSON.parse(body)

@@ -24,7 +24,15 @@ export interface Contender {
 /** mcp-lite knows no newer revision, and is fastest when it is asked for JSON alone. */
 const LITE: Dialect = { ...LEGACY, protocolVersion: '2025-06-18', accept: 'application/json' }
 
-const fetchHandler = (module: string, expression: string): Serving => ({ kind: 'fetch', module, expression })
+const fetchHandler = (module: string, expression: string, handler?: 'handler'): Serving => ({
+  ...{ kind: 'fetch', module, expression },
+  ...(handler !== undefined && { handler }),
+})
+const lambdaHandler = (module: string, expression: string): Serving => ({
+  kind: 'lambda',
+  module,
+  expression,
+})
 const ownServer = (options: string, handler?: 'handler'): Serving => ({
   kind: 'server',
   module: 'peers/mayfly.ts',
@@ -53,9 +61,7 @@ export const CONTENDERS: readonly Contender[] = [
     tools: fetchHandler('peers/floor.ts', 'exports.serveList(() => list)'),
     features: fetchHandler('features/floor.ts', 'exports.serveFeatures()'),
     auth: fetchHandler('features/floor.ts', 'exports.serveAuth(keys)'),
-    on: {
-      lambda: { kind: 'lambda', module: 'peers/floor.ts', expression: 'exports.lambdaFloor(() => list)' },
-    },
+    on: { lambda: lambdaHandler('peers/floor.ts', 'exports.streamingLambdaFloor(() => list)') },
   },
   {
     name: 'mcp-lite',
@@ -72,6 +78,19 @@ export const CONTENDERS: readonly Contender[] = [
   },
   { name: 'mayfly (default log)', dialects: [MODERN, LEGACY], tools: ownServer('{}') },
   { name: 'mayfly (log of all)', dialects: [MODERN, LEGACY], tools: ownServer(`{ log: 'all' }`) },
+  // Behind a Function URL that streams, as `mayfly build` deploys it, all stream. These do not: it costs less, and no progress arrives.
+  {
+    name: 'floor (buffered)',
+    dialects: [MODERN, LEGACY],
+    tools: lambdaHandler('peers/floor.ts', 'exports.lambdaFloor(() => list)'),
+    only: 'lambda',
+  },
+  {
+    name: 'mcp-lite (buffered)',
+    dialects: [LITE],
+    tools: fetchHandler('peers/mcp-lite.ts', 'exports.mcpLite.serve(tools)', 'handler'),
+    only: 'lambda',
+  },
   {
     name: 'mayfly (buffered)',
     dialects: [MODERN, LEGACY],
@@ -84,6 +103,12 @@ export const CONTENDERS: readonly Contender[] = [
     tools: fetchHandler('peers/sdk-v2.ts', 'exports.sdkV2.serve(tools)'),
     features: fetchHandler('features/sdk-v2.ts', 'exports.serveFeatures(tools)'),
     auth: fetchHandler('features/sdk-v2.ts', 'exports.serveAuth(tools, keys)'),
+  },
+  {
+    name: 'SDK v2 (buffered)',
+    dialects: [MODERN, LEGACY],
+    tools: fetchHandler('peers/sdk-v2.ts', 'exports.sdkV2.serve(tools)', 'handler'),
+    only: 'lambda',
   },
   {
     name: 'SDK v1',

@@ -65,7 +65,7 @@ function toolsFor({ expression }: Expressed, { toolCount, fieldCount }: Fixture)
 function served(runtime: Runtime, serving: Expressed): readonly [string, string] {
   switch (serving.kind) {
     case 'fetch':
-      return fetchHandler(runtime)
+      return fetchHandler(runtime, serving.handler)
     case 'server':
       return ownServer(runtime, serving.handler)
     case 'listener':
@@ -77,7 +77,7 @@ function served(runtime: Runtime, serving: Expressed): readonly [string, string]
 
 const LISTEN = `port, hostname: '127.0.0.1'`
 
-function fetchHandler(runtime: Runtime): readonly [string, string] {
+function fetchHandler(runtime: Runtime, handler = 'streamingHandler'): readonly [string, string] {
   switch (runtime) {
     case 'workerd':
       return ['', 'export default { fetch: (request, env, ctx) => served(request, env, ctx) }']
@@ -90,11 +90,13 @@ function fetchHandler(runtime: Runtime): readonly [string, string] {
       return ['', `Deno.serve({ ${LISTEN}, onListen() {} }, (request) => served(request))`]
     case 'bun':
       return ['', `Bun.serve({ ${LISTEN}, fetch: (request) => served(request) })`]
-    case 'lambda':
+    case 'lambda': {
+      const wrap = handler === 'handler' ? 'handle' : 'streamHandle'
       return [
-        `import { Hono } from 'hono'\nimport { handle } from 'hono/aws-lambda'`,
-        `export const handler = handle(new Hono().all('*', (context) => served(context.req.raw)))`,
+        `import { Hono } from 'hono'\nimport { ${wrap} } from 'hono/aws-lambda'`,
+        `export const handler = ${wrap}(new Hono().all('*', (context) => served(context.req.raw)))`,
       ]
+    }
     case 'edge-runtime':
       return ['', `addEventListener('fetch', (event) => event.respondWith(served(event.request)))`]
   }

@@ -20,6 +20,8 @@ export type Expressed = {
   | {
       /** A fetch handler: each runtime serves it with what it has itself. */
       readonly kind: 'fetch'
+      /** As for `server`. */
+      readonly handler?: 'handler' | 'streamingHandler'
     }
   | {
       /** An `MCPServer` of ours: served by our adapters, as its users do. */

@@ -21,7 +21,8 @@ const HEAD = `# Young processes
 Written by \`npm run bench:young -- --write\`: what a fresh process has cost from its start to its 1st, 100th and 1,000th \`tools/call\` over
 HTTP, one call at a time, each answer checked. CPU is the processor's time of all threads of the process, in milliseconds: medians of the
 rounds, in brackets the quartiles. Ratios are medians of what each round measured. Host and server are in one minified bundle, except for
-edge-runtime, whose host is its package. On Lambda the process is that of AWS's runtime interface client. Deno keeps compiled code of
+edge-runtime, whose host is its package. On Lambda the process is that of AWS's runtime interface client. All stream there, as a
+Function URL with response streaming does; "(buffered)" ones do not, and are compared with one another. Deno keeps compiled code of
 earlier starts: a start before writes it, as on a machine where the program has run. Absolute figures are this machine's.
 `
 

@@ -59,15 +59,19 @@ export function quartilesOf({ cpuMs }: YoungRow): readonly (readonly [number, nu
   return cpuMs.map(quartiles)
 }
 
+/** On Lambda: what does not stream is compared with what does not. */
+const BUFFERED = ' (buffered)'
+
 /** For each of `CALLS`, of the peer's cost in the same case. Undefined where the peer has none. */
 export function ratiosTo(
   peer: string,
   row: YoungRow,
   rows: readonly YoungRow[],
 ): readonly number[] | undefined {
+  const name = row.server.endsWith(BUFFERED) ? `${peer}${BUFFERED}` : peer
   const other = rows.find(
     ({ runtime, server, ...one }) =>
-      runtime === row.runtime && server === peer && one.case === row.case && one.toolCount === row.toolCount,
+      runtime === row.runtime && server === name && one.case === row.case && one.toolCount === row.toolCount,
   )
   return other && row.cpuMs.map((samples, index) => pairedRatio(samples, other.cpuMs[index]!).median)
 }

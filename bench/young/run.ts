@@ -29,12 +29,16 @@ import { ROUNDS, writeYoung, type YoungRow } from './results.ts'
 const BENCH = new URL('../', import.meta.url)
 const BUDGETS = new URL('young-budgets.json', BENCH)
 
+const SERVERS = 'floor,mcp-lite,mayfly,SDK v2'
+/** On Lambda alone. */
+const BUFFERED = SERVERS.replaceAll(/(?=,|$)/g, ' (buffered)')
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     cases: { type: 'string' },
     tools: { type: 'string', default: '1,10,100' },
-    servers: { type: 'string', default: 'floor,mcp-lite,mayfly,SDK v2' },
+    servers: { type: 'string', default: `${SERVERS},${BUFFERED}` },
     json: { type: 'string' },
     write: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },

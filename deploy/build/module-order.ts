@@ -27,7 +27,7 @@ export function createOrderSense({ cwd, isOwn }: OrderOptions): OrderSense {
 
 /**
  * Whether a split bundle runs its modules in the order in which they import each other. A module that two files share runs before both, and
- * so before what its importer imports first, such as a polyfill.
+ * so before what its importer imports first, such as a polyfill or `dotenv/config`.
  */
 export function keepsOrder({ inputs, outputs }: Metafile, main: string, order: OrderSense): boolean {
   const used = new Set(
@@ -35,19 +35,35 @@ export function keepsOrder({ inputs, outputs }: Metafile, main: string, order: O
       Object.entries(parts).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
     ),
   )
-  // A CommonJS module runs where it is required.
-  const matters = (path: string): boolean => used.has(path) && inputs[path]?.format !== 'cjs' && order(path)
+  const matters = (path: string): boolean => used.has(path) && order(path)
+  const importsOf = (path: string): readonly string[] => statics(inputs[path]?.imports)
+  const calledOnly = modulesCalledOnly(inputs, importsOf)
   const entries = Object.entries(outputs).flatMap(([output, { entryPoint }]) =>
     entryPoint === undefined ? [] : [{ output, entryPoint }],
   )
-  const intended = ({ entryPoint }: (typeof entries)[number]): string[] =>
-    ordered(entryPoint, (path) => statics(inputs[path]?.imports))
-  const actual = ({ output }: (typeof entries)[number], expected: readonly string[]): string[] =>
-    ordered(output, (path) => statics(outputs[path]?.imports)).flatMap((path) => {
-      const held = Object.keys(outputs[path]?.inputs ?? {})
+  const intended = ({ entryPoint }: (typeof entries)[number]): string[] => ordered(entryPoint, importsOf)
+  const actual = (
+    { output, entryPoint }: (typeof entries)[number],
+    expected: readonly string[],
+  ): string[] => {
+    const called = new Set<string>()
+    /** Before an importer of its file: what the importer calls, unless another has called it before. */
+    const call = (path: string): string[] => {
+      if (!calledOnly.has(path)) return []
+      if (called.has(path)) return []
+      called.add(path)
+      return [...importsOf(path).flatMap(call), path]
+    }
+    return ordered(output, (path) => statics(outputs[path]?.imports)).flatMap((path) => {
+      const held = Object.keys(outputs[path]?.inputs ?? {}).flatMap((one) =>
+        calledOnly.has(one) ? [] : [...importsOf(one).flatMap(call), one],
+      )
       // esbuild follows the entry's imports in its own file. It lists a module where its first part is, though, before what it imports.
-      return path === output ? held.toSorted((a, b) => expected.indexOf(a) - expected.indexOf(b)) : held
+      return path === output
+        ? [...held, ...call(entryPoint)].sort((a, b) => expected.indexOf(a) - expected.indexOf(b))
+        : held
     })
+  }
   const first = entries.find(({ entryPoint }) => entryPoint === main)
   const started = new Set(first === undefined ? [] : intended(first))
   return entries.every((entry) => {
@@ -56,6 +72,28 @@ export function keepsOrder({ inputs, outputs }: Metafile, main: string, order: O
     const found = actual(entry, expected).filter((path) => isOfEntry(path) && matters(path))
     return expected.join('\n') === found.join('\n')
   })
+}
+
+/**
+ * The modules that do not run where their code is, but where they are first imported: those of CommonJS, and what CommonJS requires, with
+ * all that this imports.
+ */
+function modulesCalledOnly(
+  inputs: Metafile['inputs'],
+  importsOf: (path: string) => readonly string[],
+): ReadonlySet<string> {
+  const found = new Set<string>()
+  const add = (path: string): void => {
+    if (found.has(path)) return
+    found.add(path)
+    importsOf(path).forEach(add)
+  }
+  for (const [path, { format, imports }] of Object.entries(inputs)) {
+    if (format === 'cjs') add(path)
+    for (const { path: required, kind, external } of imports)
+      if (kind === 'require-call' && !external) add(required)
+  }
+  return found
 }
 
 /** The files of a split bundle that are opened with one of them, which was made of `entryPoint`. */

@@ -132,13 +132,13 @@ interface ServingValues {
   readonly path?: string | undefined
 }
 
-/** Where to serve. Rejects with `UsageError` for an invalid port or path, and with `CliError` if the port is in use. */
+/** Where to serve; port 0 is any free one. Rejects with `UsageError` for an invalid port or path, and with `CliError` if it is in use. */
 export async function whereToServe(
   values: ServingValues,
   { defaultPort }: Pick<Target, 'defaultPort'>,
 ): Promise<{ port: number; path: string | undefined }> {
   const { port, path } = checkServing(values)
-  return { port: await freePort(port ?? defaultPort), path }
+  return { port: port === 0 ? 0 : await freePort(port ?? defaultPort), path }
 }
 
 function checkServing({ port, path }: ServingValues): { port: number | undefined; path: string | undefined } {

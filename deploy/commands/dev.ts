@@ -16,7 +16,6 @@ import { packageManifest } from '../project/mayfly-package.ts'
 import { onInterrupt } from '../run/ending.ts'
 import { findInspector, startInspector } from '../run/inspector.ts'
 import { openInBrowser } from '../run/open-browser.ts'
-import { freePort } from '../run/port.ts'
 import { CliError, UsageError } from '../terminal/cli-error.ts'
 import { codeFrame } from '../terminal/code-frame.ts'
 import type { Help } from '../terminal/help.ts'
@@ -73,7 +72,6 @@ export const dev = projectCommand({
     const inspector = values.inspector ? findInspector(cwd) : undefined
     const { port, path } = await whereToServe(values, target)
     loadEnvFiles(project)
-    const innerPort = isPlain ? port : await freePort(0)
     const cron = cronOf(project)
     const tasks = (endpointPath: string): Pick<FrontOptions, 'tasksPath' | 'tasksSecret'> => ({
       tasksPath: cron && baseOf(endpointPath, path !== undefined) + cron.path,
@@ -87,14 +85,14 @@ export const dev = projectCommand({
           entry,
           cwd,
           stage: project.stage,
-          port: innerPort,
+          port: isPlain ? port : 0,
           path,
           tools,
           ...onChange,
           onServerError: errors.add,
         }),
       ...(!isPlain && {
-        startFront: (endpointPath) =>
+        startFront: (innerPort, endpointPath) =>
           startPlaygroundFront({ port, innerPort, endpointPath, errors, ...tasks(endpointPath) }),
       }),
       onReady: ({ endpoint, playground }) => {
@@ -102,7 +100,6 @@ export const dev = projectCommand({
         if (values.open && playground !== undefined) openInBrowser(playground)
         return undefined
       },
-      port,
       hint: 'A change of the code reloads it. Ctrl+C stops it.',
       cron,
       hasOwnPath: path !== undefined,
@@ -125,11 +122,9 @@ interface Serving {
     onChange: Pick<StartOptions, 'onReload' | 'onRefused'>,
   ) => RunningTarget | Promise<RunningTarget>
   /** Listens on the port once the server answers, and serves the playground there. Default: the server itself listens on it. */
-  readonly startFront?: (endpointPath: string) => Promise<PlaygroundFront>
+  readonly startFront?: (innerPort: number, endpointPath: string) => Promise<PlaygroundFront>
   /** Called once everything is ready. May start something that ends with the server. */
   readonly onReady?: (addresses: Addresses) => { stop(): Promise<void> } | undefined
-  /** Of 127.0.0.1. */
-  readonly port: number
   /** What the platform's cron would call. */
   readonly cron?: Cron | undefined
   /** Whether the path of the MCP endpoint was given instead of the platform's default. */
@@ -184,11 +179,11 @@ async function serveUntilExit(
 ): Promise<number> {
   const { wantsToken } = await running.ready
   const path = running.path ?? '/mcp'
-  const front = await serving.startFront?.(path)
+  const front = await serving.startFront?.(running.port, path)
   if (front !== undefined) beside.front = front
   // Interrupted in the meantime: the caller no longer waits.
   if (over.aborted) return front?.close(running.exited).then(() => 0) ?? 0
-  const origin = `http://127.0.0.1:${serving.port}`
+  const origin = `http://127.0.0.1:${(front ?? running).port}`
   const endpoint = origin + path
   const playground = front && origin + front.path
   const key = front?.key === undefined ? '' : `#token=${front.key}`

@@ -5,6 +5,7 @@ import { cronOf } from '../project/cron.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
 import { stageOption } from '../project/stages.ts'
 import { startLaunch } from '../run/launch.ts'
+import { freePort } from '../run/port.ts'
 import { untilAnswers } from '../run/probe.ts'
 import { buildInto } from '../targets/build-into.ts'
 import type { Help } from '../terminal/help.ts'
@@ -51,8 +52,9 @@ export const preview = projectCommand({
     await buildInto(target, project, outDir)
     loadEnvFiles(project)
     return serveUntilInterrupted({
-      start: () => startPreview(target, project, outDir, where),
-      port: where.port,
+      // For 0 only now, since the build took a while.
+      start: async () =>
+        startPreview(target, project, outDir, { ...where, port: await freePort(where.port) }),
       hint: target.isOwnMachine
         ? 'Ctrl+C stops it.'
         : `Ctrl+C stops it. Next: ${projectCommandLine('deploy', project, targetName)}${stageOption(project.stage)}`,
@@ -84,6 +86,7 @@ export function startPreview(
   const ended = new AbortController()
   const answers = untilAnswers(`http://127.0.0.1:${port}${path}`, ended.signal)
   return {
+    port,
     path,
     ready: Promise.race([answers, running.failed]).finally(() => ended.abort()),
     exited: running.exited,

@@ -95,7 +95,7 @@ export interface StartOptions {
   readonly cwd: string
   /** Undefined: without one. */
   readonly stage?: string | undefined
-  /** A port of 127.0.0.1 that was free a moment ago. */
+  /** A port of 127.0.0.1 that was free a moment ago; 0: any free one. */
   readonly port: number
   /** Path of the MCP endpoint. Default: the platform's, usually `/mcp`. */
   readonly path?: string | undefined
@@ -128,6 +128,8 @@ export interface ServerError {
 }
 
 export interface RunningTarget {
+  /** The port of 127.0.0.1 where it listens. */
+  readonly port: number
   /** Resolves once the server answers MCP; rejects with a `CliError` if it cannot. */
   readonly ready: Promise<ServerIdentity>
   /** The exit code, after it ends by itself or by `stop`. */

@@ -5,12 +5,10 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { memberOf } from '../../src/definition/error-text.ts'
 import { PAGE_CSP } from '../../src/http/page.ts'
-import { busyPort } from '../run/port.ts'
+import { listenOn } from '../run/port.ts'
 import type { ErrorLog } from './error-log.ts'
 import { forward, withoutHops } from './forward.ts'
 import { answerLocally, isLocalHost, type LocalProcess, pathOf, refuse, servePage } from './local-process.ts'
@@ -18,6 +16,8 @@ import { PREFIX } from './page.ts'
 import { createReloads } from './reloads.ts'
 
 export interface PlaygroundFront {
+  /** Where it listens. */
+  readonly port: number
   /** The path of the playground: `/`, or below it if the server has its own page there. */
   readonly path: string
   /** Opens the tasks without their secret, after `#token=` in the URL of a page. */
@@ -31,6 +31,7 @@ export interface PlaygroundFront {
 }
 
 export interface FrontOptions {
+  /** 0: any free one. */
   readonly port: number
   /** The port of 127.0.0.1 where the platform's process listens. */
   readonly innerPort: number
@@ -46,9 +47,9 @@ export interface FrontOptions {
 
 const PROBE_TIMEOUT_MS = 5000
 
-/** Listens on 127.0.0.1. Rejects with `CliError` if the port is in use. */
+/** Listens on this port of 127.0.0.1. Rejects with `CliError` if the port is in use. */
 export async function startPlaygroundFront({
-  port,
+  port: wanted,
   innerPort,
   endpointPath,
   tasksPath,
@@ -56,17 +57,8 @@ export async function startPlaygroundFront({
   errors,
 }: FrontOptions): Promise<PlaygroundFront> {
   const [token, key] = [createToken(), createToken()]
-  const server = new URL(`http://127.0.0.1:${port}${endpointPath}`)
   const access = tasksSecret ? { secret: tasksSecret, key } : undefined
   const reloads = createReloads()
-  const local: LocalProcess = {
-    path: endpointPath,
-    server,
-    token,
-    tasks: { path: tasksPath, access },
-    reloads,
-    errors,
-  }
   const isAtRoot = !(await hasOwnPage(innerPort))
   const listener = createServer(
     { keepAliveTimeout: 5000, maxHeaderSize: 256 * 1024 },
@@ -89,12 +81,18 @@ export async function startPlaygroundFront({
     tunnel(request, socket, head, innerPort)
   })
   listener.on('clientError', (_error, socket) => socket.destroy())
-  try {
-    await once(listener.listen(port, '127.0.0.1'), 'listening')
-  } catch (error) {
-    throw memberOf(error, 'code') === 'EADDRINUSE' ? busyPort(port) : error
+  const port = await listenOn(listener, wanted)
+  // Requests come later than this.
+  const local: LocalProcess = {
+    path: endpointPath,
+    server: new URL(`http://127.0.0.1:${port}${endpointPath}`),
+    token,
+    tasks: { path: tasksPath, access },
+    reloads,
+    errors,
   }
   return {
+    port,
     path: isAtRoot ? '/' : PREFIX,
     ...(access !== undefined && { key }),
     announceReload: reloads.announce,

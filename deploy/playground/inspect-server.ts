@@ -1,8 +1,6 @@
 /** The server of `mayfly inspect`: the page, and a proxy to one MCP server that only the page can use. */
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { freePort } from '../run/port.ts'
+import { listenOn } from '../run/port.ts'
 import { answerLocally, type LocalProcess, pathOf, refuse } from './local-process.ts'
 import { PREFIX } from './page.ts'
 
@@ -28,8 +26,7 @@ export async function startInspectServer(
     if (!pathOf(request).startsWith(PREFIX)) return refuse(response, 404, 'not found')
     answerLocally(request, response, local).catch(() => response.destroy())
   })
-  await once(listener.listen(await freePort(options.port), '127.0.0.1'), 'listening')
-  const { port } = listener.address() as AddressInfo
+  const port = await listenOn(listener, options.port)
   return {
     // After the #, which browsers do not send.
     url: `http://127.0.0.1:${port}${PREFIX}#token=${token}`,

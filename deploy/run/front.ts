@@ -3,13 +3,12 @@
  * while a server is replaced. Forwards bytes without reading them.
  */
 
-import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { memberOf } from '../../src/definition/error-text.ts'
-import { busyPort } from './port.ts'
+import { listenOn } from './port.ts'
 
 export interface Front {
+  readonly port: number
   /** From now on connections go to this port of 127.0.0.1, waiting ones first. */
   passTo(port: number): void
   /** Resolves when every forwarded connection has started to receive its answer, or after a second. The server may then be stopped. */
@@ -26,7 +25,7 @@ const MAX_WAIT_MS = 10_000
 const ANSWER_MS = 1000
 const POLL_MS = 10
 
-/** Listens on 127.0.0.1. Rejects with `CliError` if the port is in use. */
+/** Listens on this port of 127.0.0.1, or on a free one for 0. Rejects with `CliError` if it is in use. */
 export async function startFront(port: number, maxWaitMs: number = MAX_WAIT_MS): Promise<Front> {
   const open = new Set<Socket>()
   const unanswered = new Set<Socket>()
@@ -77,12 +76,8 @@ export async function startFront(port: number, maxWaitMs: number = MAX_WAIT_MS):
   }
 
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, accept)
-  try {
-    await once(server.listen(port, '127.0.0.1'), 'listening')
-  } catch (error) {
-    throw memberOf(error, 'code') === 'EADDRINUSE' ? busyPort(port) : error
-  }
   return {
+    port: await listenOn(server, port),
     passTo: turn,
     answered: async () => {
       const asked = [...unanswered]

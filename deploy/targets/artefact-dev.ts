@@ -41,7 +41,7 @@ export function artefactDev(target: Runnable): Target['start'] {
     const firstOutdated = new AbortController()
     const started = servers.replaceWith(first, firstOutdated.signal)
     const ready = Promise.race([
-      untilAnswers(`http://127.0.0.1:${port}${path}`, servers.stopping),
+      untilAnswers(`http://127.0.0.1:${front.port}${path}`, servers.stopping),
       // If it ends before it answers, the command ends.
       started.then((server) => server?.failed ?? new Promise<never>(() => {})),
     ])
@@ -79,6 +79,7 @@ export function artefactDev(target: Runnable): Target['start'] {
       reportExit = resolve
     })
     return {
+      port: front.port,
       path,
       ready,
       // After a server ends by itself, the command waits: the next change may fix it.

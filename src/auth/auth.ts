@@ -35,7 +35,15 @@ export interface AuthContext {
 
 /** The decision about a request: the caller and its access, or the refusal. */
 export type Admission =
-  | { readonly ok: true; readonly auth: AuthInfo | undefined; readonly access: Access }
+  | {
+      readonly ok: true
+      readonly auth: AuthInfo | undefined
+      readonly access: Access
+      /** The one that checks this caller again while a stream is open. Default: the one that was asked. */
+      readonly by?: Auth
+      /** What failed although the caller was admitted, for the server's log. */
+      readonly cause?: unknown
+    }
   | { readonly ok: false; readonly refusal: AuthRefusal }
 
 /** The response to a caller who is refused. */
@@ -43,6 +51,8 @@ export interface AuthRefusal {
   readonly status: 400 | 401 | 403 | 503
   readonly message: string
   readonly headers: { readonly [name: string]: string }
+  /** It does not know the token: of several refusals, another one says more. Default false. */
+  readonly isUnknown?: boolean
   /** The reason, for the server's log; never sent. */
   readonly cause?: unknown
 }
@@ -54,7 +64,7 @@ export interface NamedParts {
   readonly resources?: Pick<CompiledResources, 'fixed' | 'templates' | 'callbacks'>
 }
 
-/** The `auth` option of a server: created by `jwt`, `introspection`, `staticTokens`, `bearer` or a preset. */
+/** The `auth` option of a server: created by `jwt`, `introspection`, `staticTokens`, `bearer`, `anyOf` or a preset. */
 export interface Auth {
   /** Decides who sent a request, and what the sender may use. Never reads the body. */
   admit(request: Request, context: AuthContext): Promise<Admission>
@@ -81,8 +91,12 @@ export interface Auth {
   readonly needsServer?: boolean
   /** The header with the token. Default `Authorization`. */
   readonly header?: string
-  /** A header that is read before that one, if it is sent. Default: none. */
-  readonly keyHeader?: string
+  /** A header that is read before that one, if it is sent; of several, the first one sent. Default: none. */
+  readonly keyHeader?: string | readonly string[]
+  /** Who vouches for its callers, for `anyOf`: the issuer's URL, or a name for the kind of callers. */
+  readonly realm?: string
+  /** `WWW-Authenticate` for a 401 (RFC 6750 §3), for `anyOf`. `reason`: what is wrong with the token. Undefined: none was sent. */
+  challenge?(location: ResourceLocation, reason?: string): string
   /** The store of the server's API keys, for `mayfly keys`. May throw. Default: it has none. */
   keyStore?(env: unknown, server?: string): unknown
   /** The protected resource metadata (RFC 9728 §2). */

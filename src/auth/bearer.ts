@@ -32,6 +32,7 @@ export function bearer(verify: VerifyToken, options: BearerOptions = {}): Auth {
   refuseUnknown('bearer', options, GATE_OPTIONS)
   const verifier: Verifier = {
     authorizationServers: options.authorizationServers ?? [],
+    realm: 'bearer',
     verify: async (token, context) => verify(token, context),
   }
   return toGate(verifier, options)

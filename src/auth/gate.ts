@@ -11,6 +11,7 @@ import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from
 import { bearerChallenge } from './challenge.ts'
 import { checkGateOptions, GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { type Identity, toIdentity } from './identity.ts'
+import { createOnce } from './once.ts'
 import { checkOpenNames } from './open-names.ts'
 import { createScopedAccess, describeScopes } from './scoped-access.ts'
 import { AUTHORIZATION, type TokenHeaders, tokenHeader } from './token-header.ts'
@@ -21,6 +22,7 @@ import {
   type TokenAnswer,
   type TokenContext,
   UnknownResourceError,
+  UnknownTokenError,
   type Verifier,
   VerifierMisconfiguredError,
   VerifierUnavailableError,
@@ -31,8 +33,6 @@ const BEARER = /^bearer +([\w.~+/:-]+=*)$/i
 const TOKEN = /^[\w.~+/:-]+=*$/
 const MAX_TOKEN_CHARACTERS = 16_384
 
-/** Different errors for the operator; what a token contains may be part of one. */
-const MAX_REPORTED = 20
 /** Milliseconds for one token: more than the issuer's metadata and keys may take. */
 const VERIFY_TIMEOUT_MS = 20_000
 
@@ -43,9 +43,9 @@ const UNAVAILABLE: AuthRefusal = {
 }
 
 type Gate = Required<
-  Omit<Auth, 'header' | 'keyHeader' | 'faultIn' | 'keyStore' | 'needsServer' | 'recheckMs'>
+  Omit<Auth, 'header' | 'keyHeader' | 'realm' | 'faultIn' | 'keyStore' | 'needsServer' | 'recheckMs'>
 > &
-  Pick<Auth, 'header' | 'keyHeader'>
+  Pick<Auth, 'header' | 'realm'> & { readonly keyHeader?: string }
 
 /**
  * Creates an `Auth` from a verifier. Tokens in the query string are ignored (MCP, "Access Token Usage").
@@ -66,11 +66,18 @@ export function toGate(verifier: Verifier, options: GateOptions): Gate {
   const { clockToleranceSeconds = 0 } = verifier
   const anonymousAccess = createAnonymousAccess(anonymous, scopeHints, '')
 
-  const { unauthorized, refusalFor } = createRefusals(scopeHints)
+  const challenge: Gate['challenge'] = ({ metadataUrl }, reason) =>
+    bearerChallenge({
+      metadataUrl,
+      scopes: scopeHints,
+      error: reason === undefined ? undefined : 'invalid_token',
+      description: reason,
+    })
+  const { unauthorized, refusalFor } = createRefusals(challenge)
 
   const admitCaller = (caller: AuthInfo, context: AuthContext): Admission => {
     if (hasExpired(caller, clockToleranceSeconds)) {
-      return { ok: false, refusal: unauthorized(context, 'invalid_token', 'The token has expired.') }
+      return { ok: false, refusal: unauthorized(context, 'The token has expired.') }
     }
     // A copy, since tools may change `ctx.auth`.
     const granted = [...caller.scopes]
@@ -93,11 +100,7 @@ export function toGate(verifier: Verifier, options: GateOptions): Gate {
     if (found.kind === 'malformed') {
       return {
         ok: false,
-        refusal: unauthorized(
-          context,
-          'invalid_token',
-          `The ${tokenHeader(request, verifier)} header is malformed.`,
-        ),
+        refusal: unauthorized(context, `The ${tokenHeader(request, verifier)} header is malformed.`),
       }
     }
     let identity: Identity
@@ -114,47 +117,39 @@ export function toGate(verifier: Verifier, options: GateOptions): Gate {
     admitCaller,
     ...(verifier.header !== undefined && { header: verifier.header }),
     ...(verifier.keyHeader !== undefined && { keyHeader: verifier.keyHeader }),
+    ...(verifier.realm !== undefined && { realm: verifier.realm }),
+    challenge,
     anonymous: anonymousAccess,
     checkNames: (parts, warn) => checkOpenNames(anonymous, parts, warn),
     metadata: (location) => toMetadata(location, verifier, options),
   }
 }
 
-type Unauthorized = (context: AuthContext, error?: 'invalid_token', description?: string) => AuthRefusal
+type Unauthorized = (context: AuthContext, reason?: string) => AuthRefusal
 
 /** Creates the responses to callers who are refused. */
-function createRefusals(scopes: readonly string[]): {
+function createRefusals(challenge: Gate['challenge']): {
   readonly unauthorized: Unauthorized
   refusalFor(error: unknown, context: AuthContext): AuthRefusal
 } {
-  const unauthorized: Unauthorized = (context, error, description) => ({
+  const unauthorized: Unauthorized = (context, reason) => ({
     status: 401,
-    message: description ?? 'Unauthorized: send an access token as a Bearer token.',
-    headers: {
-      'www-authenticate': bearerChallenge({
-        metadataUrl: context.location().metadataUrl,
-        scopes,
-        error,
-        description,
-      }),
-    },
+    message: reason ?? 'Unauthorized: send an access token as a Bearer token.',
+    headers: { 'www-authenticate': challenge(context.location(), reason) },
   })
-
-  const reported = new Set<string>()
-  /** An error that only the operator can fix is reported once, not for each token. */
-  const once = (error: unknown): { cause?: unknown } => {
-    const key = textOf(error)
-    if (error === undefined || reported.has(key) || reported.size >= MAX_REPORTED) return {}
-    reported.add(key)
-    return { cause: error }
-  }
+  const once = createOnce()
 
   const refusalFor = (error: unknown, context: AuthContext): AuthRefusal => {
     if (isA(error, InvalidTokenError)) {
-      return { ...unauthorized(context, 'invalid_token', textOf(error)), ...once(memberOf(error, 'cause')) }
+      const isUnknown = isA(error, UnknownTokenError)
+      return {
+        ...unauthorized(context, textOf(error)),
+        ...(isUnknown && { isUnknown }),
+        ...once(memberOf(error, 'cause')),
+      }
     }
     if (isA(error, VerifierMisconfiguredError)) {
-      return { ...unauthorized(context, 'invalid_token', 'The token is not valid.'), ...once(error) }
+      return { ...unauthorized(context, 'The token is not valid.'), isUnknown: true, ...once(error) }
     }
     if (isA(error, UnknownResourceError)) return { ...UNAVAILABLE, ...once(error) }
     if (isA(error, KnownOutageError)) return UNAVAILABLE

@@ -7,7 +7,7 @@ import { sha256 } from '../definition/digest.ts'
 import { isObject } from '../definition/is-object.ts'
 import { toScopes } from './scopes.ts'
 import { expiriesOf, verdictOf } from './verdict.ts'
-import { InvalidTokenError, VerifierMisconfiguredError } from './verifier.ts'
+import { type InvalidTokenError, UnknownTokenError, VerifierMisconfiguredError } from './verifier.ts'
 
 export type Identity = Omit<AuthInfo, 'token'>
 
@@ -122,7 +122,7 @@ async function derivedClient(token: string): Promise<string> {
 }
 
 function invalidToken(): InvalidTokenError {
-  return new InvalidTokenError('The token is not valid.')
+  return new UnknownTokenError()
 }
 
 function misconfigured(what: string): VerifierMisconfiguredError {

@@ -73,7 +73,11 @@ export function introspection(options: IntrospectionOptions): Auth {
   if (typeof options.issuer !== 'string' || options.issuer === '') {
     throw new TypeError('introspection needs "issuer": a non-empty string.')
   }
-  return toGate({ authorizationServers: [options.issuer], verify: createIntrospector(options) }, options)
+  const { issuer } = options
+  return toGate(
+    { authorizationServers: [issuer], realm: issuer, verify: createIntrospector(options) },
+    options,
+  )
 }
 
 /** Without an issuer, any `iss` is accepted. */

@@ -21,7 +21,13 @@ import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
 import { type TokenKindOptions, tokenKindRefusal } from './token-kind.ts'
-import { InvalidTokenError, type TokenAnswer, type Verifier, VerifierUnavailableError } from './verifier.ts'
+import {
+  InvalidTokenError,
+  type TokenAnswer,
+  UnknownTokenError,
+  type Verifier,
+  VerifierUnavailableError,
+} from './verifier.ts'
 
 /** Options of `jwt`. */
 export interface JwtOptions extends GateOptions, TokenKindOptions {
@@ -106,6 +112,7 @@ export function jwt(options: JwtOptions): Auth {
   const isStandardAudience = audienceClaim === 'aud'
   const verifier: Verifier = {
     authorizationServers: [issuer],
+    realm: issuer,
     clockToleranceSeconds,
     ...(header !== undefined && { header }),
     verify: async (token) => {
@@ -217,7 +224,8 @@ function refusalOf(error: unknown): Error {
   if (isA(error, VerifierUnavailableError)) return error
   if (isA(error, errors.JWTExpired)) return new InvalidTokenError('The token has expired.')
   if (isA(error, errors.JWTClaimValidationFailed)) {
-    return new InvalidTokenError(`The token has the wrong ${error.claim}.`)
+    const message = `The token has the wrong ${error.claim}.`
+    return error.claim === 'iss' ? new UnknownTokenError(message) : new InvalidTokenError(message)
   }
   const isTokensFault =
     isA(error, errors.JWTInvalid) ||
@@ -229,7 +237,7 @@ function refusalOf(error: unknown): Error {
     isA(error, errors.JWKSMultipleMatchingKeys) ||
     // The type of the key does not match the algorithm.
     isA(error, TypeError)
-  if (isTokensFault) return new InvalidTokenError('The token is not valid.')
+  if (isTokensFault) return new UnknownTokenError()
   return new VerifierUnavailableError("Could not fetch the issuer's keys.", { cause: error })
 }
 

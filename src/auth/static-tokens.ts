@@ -9,7 +9,7 @@ import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { toGate } from './gate.ts'
 import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
-import { InvalidTokenError, type TokenAnswer, type Verifier } from './verifier.ts'
+import { type TokenAnswer, UnknownTokenError, type Verifier } from './verifier.ts'
 
 /** One token, its client and its scopes. */
 export interface StaticToken {
@@ -43,6 +43,7 @@ export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOpti
   const find = createTokenFinder(tokens)
   const verifier: Verifier = {
     authorizationServers: options.authorizationServers ?? [],
+    realm: 'static-tokens',
     verify: async (token, { env }) => {
       const found = await find(token, env)
       return found && toAnswer(found)
@@ -83,7 +84,7 @@ export function createTokenFinder<E = Env>(
       else if (isSameDigest(await digestOf(entry), presented)) found = entry
     }
     if (found === undefined && faults.length > 0)
-      throw new InvalidTokenError('The token is not valid.', { cause: new TypeError(faults.join(' ')) })
+      throw new UnknownTokenError(undefined, { cause: new TypeError(faults.join(' ')) })
     return found
   }
 }

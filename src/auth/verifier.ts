@@ -55,6 +55,8 @@ export interface Verifier {
   readonly header?: string
   /** A header that may also have the token, by itself; where it is sent, `Authorization` is not read. Default: none. */
   readonly keyHeader?: string
+  /** Who vouches for its callers, for `anyOf`: the issuer's URL, or a name for the kind of callers. Default: its place in the list. */
+  readonly realm?: string
   /** Seconds after its expiry for which a token is accepted. Default 0. */
   readonly clockToleranceSeconds?: number
 }
@@ -78,6 +80,13 @@ export interface TokenContext {
 export class InvalidTokenError extends Error {
   override readonly name = 'InvalidTokenError'
   readonly code = 'invalid_token'
+}
+
+/** The verifier does not know the token, which another one may: see `anyOf`. */
+export class UnknownTokenError extends InvalidTokenError {
+  constructor(message = 'The token is not valid.', options?: ErrorOptions) {
+    super(message, options)
+  }
 }
 
 /** The issuer cannot be reached: the client receives 503, and the server's log the cause. */

@@ -8,7 +8,10 @@ import { ANSWER_TIMEOUT_MS, withTimeout } from './timeout.ts'
 /** Imports a part. A function of a module, since the part is remembered by it. */
 export type LoadPart<Part extends object> = () => Promise<Part>
 
-/** A part that could not be loaded. The client gets `-32603`, and the operator this message. The next use loads it again. */
+/**
+ * A part that could not be loaded. The client gets `-32603`, and the operator this message. The next use loads it again; Node 20 remembers a
+ * failure until it is restarted, Node 22 that of a file which the part imports.
+ */
 export class PartError extends Error {
   override readonly name = 'PartError'
 }
@@ -40,7 +43,7 @@ async function loadNow<Part extends object>(load: LoadPart<Part>): Promise<Part>
     return imported
   } catch (cause) {
     throw new PartError(
-      `A part of Mayfly could not be loaded: ${textOf(cause)}. Deploy all files of the bundle, beside each other.`,
+      `A part of Mayfly could not be loaded: ${textOf(cause)}. Deploy all files of the bundle beside each other, and restart the server.`,
       { cause },
     )
   }

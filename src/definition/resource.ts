@@ -5,8 +5,8 @@
 import type { Completers } from './completion.ts'
 import type { Annotations, Icon, Meta } from './content.ts'
 import type { McpContext } from './context.ts'
+import { templateVariables } from './template-variables.ts'
 import { type Known, type Names, refuseMisspelt, requireOptions } from './unknown-option.ts'
-import { compileUriTemplate, type UriTemplate } from './uri-template.ts'
 
 interface ResourceFacts {
   name: string
@@ -169,7 +169,6 @@ export interface CompiledFixedResource {
 
 export interface CompiledTemplateResource {
   readonly resourceTemplate: ResourceTemplate
-  readonly template: UriTemplate
   readonly json: string
   readonly config: TemplateResourceConfig
 }
@@ -218,8 +217,9 @@ export function compileResources(
         ...facts
       } = resource
       const resourceTemplate = { ...facts, name: resource.name ?? resource.uriTemplate }
-      const template = compileUriTemplate(resource.uriTemplate)
-      templates.push({ resourceTemplate, template, json: JSON.stringify(resourceTemplate), config: resource })
+      // Only checked: most calls of a server compare no URI with it.
+      templateVariables(resource.uriTemplate)
+      templates.push({ resourceTemplate, json: JSON.stringify(resourceTemplate), config: resource })
       continue
     }
     if (typeof resource.uri !== 'string') throw new TypeError('A resource needs a uri or a uriTemplate.')

@@ -2,7 +2,8 @@
 import type { CallToolResult } from './content.ts'
 import { textOf } from './error-text.ts'
 import type { Around, CallContext, ToolCall, ToolMiddleware } from './middleware.ts'
-import { isSameData, ownData } from './own-data.ts'
+import { ownData } from './own-data.ts'
+import { isSameData } from './same-data.ts'
 
 /** Its getters are on the prototype, since one is created for each call. */
 class AroundCall<Context> implements ToolCall<Context> {

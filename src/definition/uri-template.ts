@@ -2,6 +2,7 @@
  * RFC 6570 URI templates: which URIs a template matches, and with which variables. Supports levels 1 to 3 and the `*` and `:n`
  * modifiers. A value is as long as the rest of the template allows.
  */
+import { templateVariables, variableOf } from './template-variables.ts'
 
 export interface UriTemplate {
   readonly template: string
@@ -33,6 +34,17 @@ const OPERATORS: { readonly [operator: string]: Operator } = {
   ';': { prefix: ';', separator: ';', stops: '/?#&,=;', isNamed: true },
   '?': { prefix: '?', separator: '&', stops: '&#', isNamed: true },
   '&': { prefix: '&', separator: '&', stops: '&#', isNamed: true },
+}
+
+const compiled = new WeakMap<object, UriTemplate>()
+
+/** That of a resource, parsed at its first use. */
+export function templateOf(config: { readonly uriTemplate: string }): UriTemplate {
+  const known = compiled.get(config)
+  if (known !== undefined) return known
+  const made = compileUriTemplate(config.uriTemplate)
+  compiled.set(config, made)
+  return made
 }
 
 /** As a table, since each character of a URI is looked up. */
@@ -70,22 +82,18 @@ interface Step {
  * @throws TypeError for an unclosed or empty expression, or a variable named twice.
  */
 export function compileUriTemplate(template: string): UriTemplate {
+  const variables = templateVariables(template)
   const parts: Part[] = []
   const addLiteral = (lead: string): void => {
-    if (/[{}]/.test(lead)) throw new TypeError(`URI template ${template} has an unmatched brace.`)
     if (lead !== '') parts.push({ lead, laterLead: lead })
   }
   let position = 0
   for (const expression of template.matchAll(/\{([^{}]*)\}/g)) {
     addLiteral(template.slice(position, expression.index))
-    parts.push(...expressionParts(expression[1]!, template))
+    parts.push(...expressionParts(expression[1]!))
     position = expression.index + expression[0].length
   }
   addLiteral(template.slice(position))
-  const variables = parts.flatMap(({ variable }) => variable ?? [])
-  if (new Set(variables).size !== variables.length) {
-    throw new TypeError(`URI template ${template} names a variable twice.`)
-  }
   const steps = toSteps(parts)
   return {
     template,
@@ -102,15 +110,12 @@ export function compileUriTemplate(template: string): UriTemplate {
   }
 }
 
-function expressionParts(expression: string, template: string): Part[] {
+function expressionParts(expression: string): Part[] {
   const operator = OPERATORS[expression[0] ?? ''] ?? SIMPLE
   const { prefix, separator, isNamed } = operator
   const list = operator === SIMPLE ? expression : expression.slice(1)
   return list.split(',').map((item, index) => {
-    const variable = item.trim().replace(/(\*|:\d+)$/, '')
-    if (!/^[\w.%-]+$/.test(variable)) {
-      throw new TypeError(`URI template ${template} has an expression that is not RFC 6570: {${expression}}.`)
-    }
+    const variable = variableOf(item)
     const name = isNamed ? variable : ''
     const lead = (index === 0 || isNamed ? prefix : separator) + name
     return { lead, laterLead: index === 0 ? lead : separator + name, variable, operator }

@@ -1,6 +1,6 @@
 /** The filter of `subscriptions/listen` (MCP 2026-07-28, "Subscriptions"): how it is read, and which part of it can be honoured. */
 import { invalidParams } from '../definition/protocol-error.ts'
-import type { ServerCapabilities } from '../interaction/matrix.ts'
+import type { ServerCapabilities } from '../interaction/advertise.ts'
 
 /** MCP's `SubscriptionFilter`. */
 export interface SubscriptionFilter {

@@ -11,8 +11,8 @@ import type { CompiledPrompt, Prompt } from '../definition/prompt.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
 import type { CompiledFixedResource, CompiledTemplateResource, ReadAnswer } from '../definition/resource.ts'
 import type { JsonSchema } from '../definition/schema.ts'
+import { templateVariables } from '../definition/template-variables.ts'
 import type { Tool } from '../definition/tool.ts'
-import { compileUriTemplate } from '../definition/uri-template.ts'
 import type { Context } from '../request/context.ts'
 import { isDeclared } from '../request/declared-tasks.ts'
 import type { GatewayHost } from '../request/gateway-support.ts'
@@ -137,12 +137,11 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
     const { uriTemplate } = listed
     const item = { kind: 'template', name: uriTemplate } as const
     add(merging.templates, uriTemplate, item, (scopes) => {
-      const template = compileUriTemplate(uriTemplate)
+      const variables = templateVariables(uriTemplate)
       const ref = { type: 'ref/resource', uri: uriTemplate } as const
-      const complete = completes && completersOf(template.variables, ref, relayed)
+      const complete = completes && completersOf(variables, ref, relayed)
       return {
         resourceTemplate: listed as CompiledTemplateResource['resourceTemplate'],
-        template,
         json: JSON.stringify(listed),
         config: served({
           uriTemplate,

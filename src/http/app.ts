@@ -2,12 +2,12 @@
  * The app: turns any request into its response. The MCP endpoint answers POST on every path, so the server can be mounted under any
  * prefix. Messages are admitted and read here; the engine describes, answers and records them.
  */
+import { withPart } from '../definition/part.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Body, Engine } from '../protocol/engine.ts'
-import type { Admitted, Checkpoint } from '../protocol/engine-options.ts'
+import type { Admitted, Checkpoint, Leave } from '../protocol/engine-options.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
-import { BufferedReply, jsonReply, type Reply, toResponse } from '../protocol/reply.ts'
-import { endingWhenRefused } from '../protocol/stream-expiry.ts'
+import { BufferedReply, isStream, jsonReply, type Reply, toResponse } from '../protocol/reply.ts'
 import { NO_VARIABLES } from '../request/connection.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
@@ -15,13 +15,18 @@ import { hasUrl, pathOf } from '../request/request-url.ts'
 import type { Sharing } from '../request/shares.ts'
 import { createVariablesWatch, type Received, receive, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
+import { type Callers, createCallers, isUnlimited } from './callers.ts'
+import { refuseUnguarded } from './guard.ts'
+import { loadAudit } from './load-audit.ts'
+import { loadCallers } from './load-callers.ts'
+import { loadOther } from './load-other.ts'
 import type { LogSink } from './log.ts'
-import { createOtherMethods } from './other-methods.ts'
-import { createRecorder, type Recorder } from './recorder.ts'
+import type { AnswerOtherMethod, SharedChecks } from './other-methods.ts'
+import { createRecorder } from './recorder.ts'
 import { invalidTarget } from './refusal.ts'
 import { createRequestChecks, type RequestCheckOptions, type RequestChecks } from './request-checks.ts'
 import type { RouteOptions, ServerDescription } from './routes.ts'
-import { createTraffic, LEAVE, type Traffic, type TrafficOptions } from './traffic.ts'
+import type { TrafficOptions } from './traffic.ts'
 
 export interface AppOptions extends RequestCheckOptions, RouteOptions, TrafficOptions {
   readonly log: LogSink | undefined
@@ -58,12 +63,30 @@ export function createApp(
   createEngine: (checkpoint: Checkpoint) => Engine,
   options: AppOptions,
 ): App {
-  const traffic = createTraffic(options)
+  const callers = createCallers(options)
   const recorder = createRecorder(options)
-  const engine = createEngine(createCheckpoint(traffic, recorder))
-  const checks = createRequestChecks(options, traffic)
+  const isFree = isUnlimited(options)
+  const gate: Callers['gate'] = {
+    count: (message) => (isFree ? undefined : callers(({ gate }) => gate.count(message))),
+    enter: (message) => (isFree ? LEAVE : callers(({ gate }) => gate.enter(message))),
+  }
+  const engine = createEngine({
+    ...(options.audit === undefined ? gate : createAudited(gate)),
+    finish: recorder.message,
+  })
+  const checks = createRequestChecks(options, callers)
   const watchVariables = createVariablesWatch(options.reportError)
-  const answerOtherMethod = createOtherMethods(description, options, traffic, checks.fail)
+  const shared: SharedChecks = {
+    traffic: () => (isFree ? undefined : callers(({ traffic }) => traffic)),
+    guard: (received) => refuseUnguarded(received, options),
+    fail: checks.fail,
+  }
+  let answerOther: AnswerOtherMethod | undefined
+  const answerOtherMethod: AnswerOtherMethod = (received) =>
+    withPart(loadOther, ({ createOtherMethods }) => {
+      answerOther ??= createOtherMethods(description, options, shared)
+      return answerOther(received)
+    })
 
   const log = <Answer extends Reply>(answer: Answer, seen: Received | Admitted): Answer => {
     recorder.request(seen, answer.status)
@@ -98,10 +121,7 @@ export function createApp(
         // The engine logs the messages of a body.
         if (body instanceof BufferedReply) return toResponse(log(body, admitted), platform)
         const reply = await engine.serve(body, admitted)
-        return toResponse(
-          admitted.recheck === undefined ? reply : endingWhenRefused(reply, admitted),
-          platform,
-        )
+        return toResponse(admitted.recheck === undefined ? reply : await ending(reply, admitted), platform)
       } catch (error) {
         return faultResponse(error, request, options.reportError)
       }
@@ -109,33 +129,29 @@ export function createApp(
   }
 }
 
+/** Serves no message before what writes its audit entry is loaded: if that fails, nothing is done that would have none. */
+function createAudited({ count, enter }: Callers['gate']): Callers['gate'] {
+  return {
+    count: (message) => withPart(loadAudit, () => count(message)),
+    enter: (message) => withPart(loadAudit, () => enter(message)),
+  }
+}
+
+/** Without a limit there is nothing to free. */
+const LEAVE: Leave = () => {}
+
+/** A reply that ends if it is a stream whose caller is refused. */
+function ending(reply: Reply, owner: Admitted): Reply | Promise<Reply> {
+  return owner.recheck === undefined || !isStream(reply)
+    ? reply
+    : withPart(loadCallers, ({ endingWhenRefused }) => endingWhenRefused(reply, owner))
+}
+
 /** Reports an otherwise unhandled error and answers it. */
 export function faultResponse(error: unknown, request: Request, reportError: ReportError): Response {
   reportError(error, { url: pathOf(request) })
   const message = errorMessage(undefined, { code: ErrorCode.internal, message: 'Internal error' })
   return toResponse(jsonReply(message, 500, SECURITY_HEADERS))
-}
-
-/** Applies the rate limit, the concurrency limit and the log to every message. */
-function createCheckpoint(traffic: Traffic, recorder: Recorder): Checkpoint {
-  const count: Checkpoint['count'] = ({ auth, platform, request, isHttp, counted }) => {
-    if (!isHttp || !traffic.counts(platform.env)) return undefined
-    if (counted.messages > 0) {
-      counted.messages--
-      return undefined
-    }
-    return traffic.count({ auth, platform, request })
-  }
-  if (traffic.isUnlimited) return { count: () => undefined, enter: () => LEAVE, finish: recorder.message }
-  return {
-    count,
-    enter(message) {
-      const counting = count(message)
-      if (counting === undefined) return traffic.enter(message)
-      return Promise.resolve(counting).then((overRate) => overRate ?? traffic.enter(message))
-    },
-    finish: recorder.message,
-  }
 }
 
 function createEndpoint(
@@ -158,10 +174,7 @@ function createEndpoint(
       return body instanceof BufferedReply ? toResponse(log(body, admitted)) : body.text
     },
     answer: async (body, admitted) =>
-      toResponse(
-        endingWhenRefused(await engine.serve({ text: body }, admitted), admitted),
-        admitted.platform,
-      ),
+      toResponse(await ending(await engine.serve({ text: body }, admitted), admitted), admitted.platform),
     log: (response, admitted) => toResponse(log(response, admitted)),
   }
 }

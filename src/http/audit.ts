@@ -2,7 +2,13 @@
  * The audit trail: who called what, and with which outcome.
  */
 import type { AuthInfo } from '../definition/context.ts'
+import { callHook, isThenable } from '../definition/hook.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import { clip } from '../protocol/describe.ts'
+import type { RequestFacts } from '../protocol/engine-options.ts'
+import type { ReportError } from '../request/options.ts'
+import type { RequestPlatform } from '../request/platform.ts'
+import { callerAddress } from './forwarded.ts'
 import type { LogEntry } from './log.ts'
 
 /** One message, or one refused `POST`, in the audit trail. */
@@ -16,6 +22,8 @@ export interface AuditEntry {
   readonly subject?: string
   /** The OAuth client that the token was issued to. */
   readonly clientId?: string
+  /** Which of `anyOf` knows the caller: `ctx.auth.realm`. */
+  readonly realm?: string
   /** The caller's address, as the platform reports it. */
   readonly address?: string
   readonly method?: string
@@ -42,8 +50,19 @@ export interface AuditOptions {
   arguments?(target: string | undefined, args: unknown): unknown
 }
 
+/** What is known so far. A refused request has no `auth`. */
+export interface Seen {
+  readonly request: Request
+  readonly platform: RequestPlatform
+  readonly requestId: string
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly waitUntil: (promise: Promise<unknown>) => void
+  readonly auth?: AuthInfo | undefined
+}
+
 /** What the audit entry contains in addition to the log entry. */
-export interface AuditFacts {
+interface AuditFacts {
   readonly auth: AuthInfo | undefined
   readonly address: string | undefined
   /** The recorded part of the arguments. */
@@ -59,7 +78,41 @@ const MAX_NAMES = 100
 
 const CLIENT_GONE = 499
 
-export function toAuditEntry(
+/** Errors of the operator's functions are reported, and cannot change the response. */
+export function recordAudit(
+  audit: AuditOptions,
+  entry: LogEntry,
+  { request, platform, requestId, waitUntil, auth }: Seen,
+  { arguments: args, isToolError = false }: RequestFacts,
+  { reportError, trustProxy }: { readonly reportError: ReportError; readonly trustProxy: boolean },
+): void {
+  const report = (error: unknown): void => reportError(error, { requestId, audit: true })
+  const record = (kept: unknown): void => {
+    const write = (): unknown => {
+      const address = callerAddress(request.headers, platform, trustProxy)
+      return audit.record(toAuditEntry(entry, { auth, address, arguments: kept, isToolError }))
+    }
+    callHook(write, report, waitUntil)
+  }
+  if (args === undefined || audit.arguments === undefined) {
+    record(args === undefined ? undefined : namesOf(args))
+    return
+  }
+  // If the operator's function fails, the entry is still written.
+  const decide = (): unknown => {
+    const kept = audit.arguments!(entry.target, args)
+    return isThenable(kept)
+      ? withTimeout(kept, ANSWER_TIMEOUT_MS, 'function "audit.arguments"').then(record)
+      : record(kept)
+  }
+  const fail = (error: unknown): void => {
+    report(error)
+    record(namesOf(args))
+  }
+  callHook(decide, fail, waitUntil)
+}
+
+function toAuditEntry(
   { time, requestId, clientRequestId, method, target, status, code, durationMs }: LogEntry,
   { auth, address, arguments: args, isToolError }: AuditFacts,
 ): AuditEntry {
@@ -70,6 +123,7 @@ export function toAuditEntry(
     ...(clientRequestId !== undefined && { clientRequestId }),
     ...(typeof subject === 'string' && { subject }),
     ...(auth !== undefined && { clientId: auth.clientId }),
+    ...(auth?.realm !== undefined && { realm: auth.realm }),
     ...(address !== undefined && { address }),
     ...(method !== undefined && { method }),
     ...(target !== undefined && { target }),
@@ -88,7 +142,7 @@ function outcomeOf(status: number, code: number | undefined, isToolError: boolea
 }
 
 /** The default for what is recorded of the arguments. */
-export function namesOf(args: unknown): unknown {
+function namesOf(args: unknown): unknown {
   if (typeof args !== 'object' || args === null) return '[redacted]'
   const names = Object.keys(args).slice(0, MAX_NAMES)
   return Object.fromEntries(names.map((name) => [clip(name), '[redacted]']))

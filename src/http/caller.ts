@@ -2,7 +2,7 @@
 import { reachOf, toNetwork } from '../request/address.ts'
 import { principalOf } from '../request/principal.ts'
 import type { Sender } from '../request/shares.ts'
-import { callerAddress } from './public-url.ts'
+import { callerAddress } from './forwarded.ts'
 
 /**
  * The principal, otherwise the address (for IPv6 its first 64 bits). Undefined without either, and for a private or loopback peer: that may

@@ -10,8 +10,9 @@ import { ErrorCode } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import { jsonReply, toResponse } from '../protocol/reply.ts'
-import { CORS_HEADERS, preflightResponse } from './cors.ts'
+import { CORS_HEADERS } from './cors.ts'
 import { requireNoServer } from './known-callers.ts'
+import { preflightResponse } from './preflight.ts'
 import { createTlsWatch, describedResource, resourceLocation } from './public-url.ts'
 
 /** The part of Hono's context that is used. */
@@ -95,6 +96,8 @@ export function honoAuth(
       if (cause !== undefined) callHook(() => onError(cause), printError)
       return refusal(status, message, { ...cors, ...headers })
     }
+    const { cause } = admission
+    if (cause !== undefined) callHook(() => onError(cause), printError)
     if (admission.auth === undefined && !allowAnonymous) {
       // A custom `auth` without a challenge.
       const challenge = bearerChallenge({ metadataUrl: location().metadataUrl })

@@ -2,8 +2,8 @@
  * Which Host and Origin this server accepts (MCP 2026-07-28, Streamable HTTP, "Security & Endpoint").
  */
 import { isLoopbackAddress, parseHost, reachOf } from '../request/address.ts'
+import { publicHost } from './forwarded.ts'
 import { isListed } from './hosts.ts'
-import { publicHost } from './public-url.ts'
 
 export interface GuardOptions {
   /** Accepted origins, `https://app.example.com`. Undefined: any on a public host; on a private one, its own and local ones. */

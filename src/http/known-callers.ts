@@ -28,7 +28,7 @@ interface Scoped {
 export function checkCallers({ auth, trustedTransport }: CallersConfig): void {
   if (auth !== undefined && auth !== 'host' && typeof auth?.admit !== 'function') {
     throw new TypeError(
-      '"auth" must be created by jwt, introspection, staticTokens or bearer of mayfly-mcp/auth (wrap your own function in bearer(…)), or be "host".',
+      '"auth" must be created by jwt, introspection, staticTokens, bearer or anyOf of mayfly-mcp/auth (wrap your own function in bearer(…)), or be "host".',
     )
   }
   if (trustedTransport && auth !== undefined)

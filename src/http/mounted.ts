@@ -1,6 +1,6 @@
 /** Mounts additional endpoints at their own paths next to a server; the result is exported instead of the server. */
 import { toFetch } from '../request/fetch-call.ts'
-import { type FetchServer, type RequestPlatform, serveRequest } from '../request/platform.ts'
+import { type FetchServer, isLean, type RequestPlatform, serveRequest } from '../request/platform.ts'
 
 /** The members that `mayfly doctor` reads. */
 export interface Described {
@@ -37,7 +37,7 @@ export function mounted(
     fetch: toFetch(handle),
     handle,
     // A wrapper around a server's `handle` needs real requests.
-    ...(server.leanHandle !== undefined && server.leanHandle === server.handle && { leanHandle: handle }),
+    ...(isLean(server) && { leanHandle: handle }),
     mayflyServer: server,
     async close() {
       await server.close?.()

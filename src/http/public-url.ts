@@ -3,8 +3,9 @@
  */
 import type { ResourceLocation } from '../auth/auth.ts'
 import { isMetadataPath, METADATA_PATH } from '../auth/location.ts'
-import { isLoopbackAddress, toAddress } from '../request/address.ts'
+import { isLoopbackAddress } from '../request/address.ts'
 import type { RequestPlatform } from '../request/platform.ts'
+import { forwarded } from './forwarded.ts'
 import { isOneOf, servedHosts } from './hosts.ts'
 
 export interface PublicUrlOptions {
@@ -146,24 +147,6 @@ function pathOf(url: string): string {
   return withoutSlashes(new URL(url).pathname)
 }
 
-/** The host that the client addressed, for the guard to compare. */
-export function publicHost(request: Request, trustProxy: boolean): string {
-  const { headers } = request
-  // Some runtimes build the URL on first use.
-  return (trustProxy && forwarded(headers, 'host')) || headers.get('host') || new URL(request.url).host
-}
-
-/** The caller's address without a port: from the last `X-Forwarded-For` entry if the proxy is trusted, else from the platform. */
-export function callerAddress(
-  headers: Headers,
-  platform: RequestPlatform,
-  trustProxy: boolean,
-): string | undefined {
-  // The proxy added the last entry; the client may have sent the others.
-  const seen = trustProxy ? headers.get('x-forwarded-for')?.split(',').at(-1) : undefined
-  return toAddress(seen ?? '') ?? toAddress(platform.clientAddress ?? '')
-}
-
 function forwardedOrigin(headers: Headers, origin: string): string {
   const own = new URL(origin)
   const host = forwarded(headers, 'host') ?? own.host
@@ -172,11 +155,6 @@ function forwardedOrigin(headers: Headers, origin: string): string {
   const named = `${protocol}://${host}`
   // `shop.example:99999` and `999.1.1.1` look like hosts, but are not valid in a URL.
   return URL.canParse(named) ? new URL(named).origin : origin
-}
-
-/** The last value, which the nearest proxy added: each proxy appends its own. */
-function forwarded(headers: Headers, name: 'host' | 'proto' | 'prefix'): string | undefined {
-  return headers.get(`x-forwarded-${name}`)?.split(',').at(-1)?.trim() || undefined
 }
 
 /** Removes trailing slashes. */

@@ -2,24 +2,19 @@
  * The checks of a request for the MCP endpoint before its message is parsed, with and without sessions: Host and Origin, content type,
  * token, rate limit, and the limits for the size and time of its body.
  */
+import { withPart } from '../definition/part.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Admitted } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
-import { createShares, type Full, fullAnswer, type Place, type Sharing } from '../request/shares.ts'
-import {
-  type AdmissionOptions,
-  createAdmitCaller,
-  type Received,
-  refuseTraffic,
-  refuseUnguarded,
-} from './admission.ts'
+import { createShares, type Place, type Sharing } from '../request/shares.ts'
+import type { AdmissionOptions, Received } from './admission.ts'
 import { type Reserve, readBody } from './body.ts'
+import type { WithCallers } from './callers.ts'
 import { isJson } from './content-type.ts'
-import { preflightResponse } from './cors.ts'
-import type { BodyFault } from './json-answer.ts'
+import { refuseUnguarded } from './guard.ts'
+import { loadOther } from './load-other.ts'
 import { refusal } from './refusal.ts'
-import { SESSION_METHODS } from './routes.ts'
-import type { Traffic } from './traffic.ts'
+import type { TrafficOptions } from './traffic.ts'
 
 export interface RequestCheckOptions extends AdmissionOptions, Sharing {
   readonly maxBodyBytes: number
@@ -35,11 +30,15 @@ export interface RequestChecks {
   /** Returns the body, or the refusal. Never rejects. */
   read(from: Admitted): Promise<{ readonly text: string } | BufferedReply>
   /** Reports a server error. */
-  fail(error: unknown, received: Received): BufferedReply
+  fail(error: unknown, received: Pick<Received, 'requestId' | 'headers'>): BufferedReply
 }
 
-export function createRequestChecks(options: RequestCheckOptions, traffic: Traffic): RequestChecks {
-  const admitCaller = createAdmitCaller(options, traffic)
+export function createRequestChecks(
+  options: RequestCheckOptions & TrafficOptions,
+  callers: WithCallers,
+): RequestChecks {
+  const { auth, rateLimiterFor, unknownAccess } = options
+  const isOpen = auth === undefined && rateLimiterFor === undefined
   const buffers = createShares(options.maxBufferedBytes, options.callerShare)
 
   const fail: RequestChecks['fail'] = (error, { requestId, headers }) => {
@@ -47,16 +46,28 @@ export function createRequestChecks(options: RequestCheckOptions, traffic: Traff
     return refusal(500, 'Internal error', headers, ErrorCode.internal)
   }
 
+  const decide: RequestChecks['admit'] = (received) => {
+    const refused = refuseUnguarded(received, options)
+    if (refused !== undefined) return refused
+    const { request, platform } = received
+    if (request.method === 'OPTIONS')
+      return withPart(loadOther, ({ preflightResponse, SESSION_METHODS }) =>
+        preflightResponse(request, SESSION_METHODS),
+      )
+    const unread = refuseContent(received)
+    if (unread !== undefined) return unread
+    // Most servers identify nobody and count nothing.
+    return isOpen && platform.caller === undefined
+      ? { ...received, auth: undefined, access: unknownAccess }
+      : callers(({ admit }) => admit(received))
+  }
+
   return {
     fail,
     admit(received) {
-      const { request } = received
-      const refused = refuseUnguarded(received, options)
-      if (refused !== undefined) return refused
-      if (request.method === 'OPTIONS') return preflightResponse(request, SESSION_METHODS)
       // An error in a verifier, or in the function that chooses the rate limiter, is a server error; it is answered like a refusal.
       try {
-        const outcome = refuseContent(received) ?? admitCaller(received)
+        const outcome = decide(received)
         return outcome instanceof Promise ? outcome.catch((error) => fail(error, received)) : outcome
       } catch (error) {
         return fail(error, received)
@@ -74,29 +85,11 @@ export function createRequestChecks(options: RequestCheckOptions, traffic: Traff
       }
       return readBody(request, options.maxBodyBytes, options.bodyTimeoutMs, reserve).then((body) => {
         place?.free()
-        return body.ok ? body : refuseBody(body.fault, headers, options)
+        if (body.ok) return body
+        const refusing = withPart(loadOther, ({ refuseBody }) => refuseBody(body.fault, headers, options))
+        return refusing instanceof Promise ? refusing.catch((error) => fail(error, admitted)) : refusing
       })
     },
-  }
-}
-
-function refuseBody(
-  fault: BodyFault | Full,
-  headers: Received['headers'],
-  { maxBodyBytes, bodyTimeoutMs }: RequestCheckOptions,
-): BufferedReply {
-  switch (fault) {
-    case 'too-large':
-      return refusal(413, `The body is larger than ${maxBodyBytes} bytes.`, headers)
-    case 'too-slow':
-      return refusal(408, `The body did not arrive within ${bodyTimeoutMs} ms.`, headers)
-    case 'share':
-    case 'all':
-      return refuseTraffic(fullAnswer(fault, 'large bodies at once', 'http.maxBufferedBytes', 1), headers)
-    case 'not-utf8':
-      return refusal(400, 'Parse error: the body is not UTF-8.', headers, ErrorCode.parse)
-    case 'unreadable':
-      return refusal(400, 'Parse error: the body could not be read.', headers, ErrorCode.parse)
   }
 }
 

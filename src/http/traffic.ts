@@ -5,7 +5,7 @@ import { digest } from '../definition/digest.ts'
 import { isThenable } from '../definition/hook.ts'
 import type { StoreOwner } from '../definition/store-owner.ts'
 import { withTimeout } from '../definition/timeout.ts'
-import type { Leave, Refusal } from '../protocol/engine-options.ts'
+import type { Checkpoint, Leave, Refusal } from '../protocol/engine-options.ts'
 import type { ReportError } from '../request/options.ts'
 import { createShares, fullAnswer, type Sender, type Sharing } from '../request/shares.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -21,8 +21,6 @@ export interface TrafficOptions extends Sharing {
 }
 
 export interface Traffic {
-  /** Whether no call is counted and none is limited, on any deployment. */
-  readonly isUnlimited: boolean
   /** Whether callers are counted on this deployment. */
   counts(env: unknown): boolean
   /** Counts one call. If the limiter fails, the call is allowed, so that an outage of the limiter does not affect the server. */
@@ -101,7 +99,6 @@ export function createTraffic(options: TrafficOptions): Traffic {
   }
 
   return {
-    isUnlimited: rateLimiterFor === undefined && running === undefined,
     counts: (env) => rateLimiterFor !== undefined && rateLimiterFor(env) !== undefined,
     async count(sender) {
       // Callers who cannot be told apart count as one.
@@ -160,9 +157,29 @@ function secondsOf(given: unknown): number {
 }
 
 /** Without a limit there is nothing to free. */
-export const LEAVE: Leave = () => {}
+const LEAVE: Leave = () => {}
 
 function tooMany(retryAfterSeconds: number): Refusal {
   const headers = { 'retry-after': String(retryAfterSeconds) }
   return { status: 429, message: 'Too many requests: slow down.', headers }
+}
+
+/** Applies the rate limit and the limit of concurrent calls to every message. */
+export function createGate(traffic: Traffic): Pick<Checkpoint, 'count' | 'enter'> {
+  const count: Checkpoint['count'] = ({ auth, platform, request, isHttp, counted }) => {
+    if (!isHttp || !traffic.counts(platform.env)) return undefined
+    if (counted.messages > 0) {
+      counted.messages--
+      return undefined
+    }
+    return traffic.count({ auth, platform, request })
+  }
+  return {
+    count,
+    enter(message) {
+      const counting = count(message)
+      if (counting === undefined) return traffic.enter(message)
+      return Promise.resolve(counting).then((overRate) => overRate ?? traffic.enter(message))
+    },
+  }
 }

@@ -1,20 +1,8 @@
 /** The result or error of a call that needed to ask its client but could not. */
 import type { CallToolResult } from '../definition/content.ts'
-import type { Feature } from '../definition/context.ts'
 import { warn } from '../definition/json-line.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-
-/** `_meta["mayfly/degraded"]` of a result, or `data` of an error. */
-export interface Degraded {
-  readonly feature: Feature
-  /** Why the feature is not available here. */
-  readonly reason: string
-  /** What to do about it. */
-  readonly remedy: string
-}
-
-/** The key in `_meta` of a result whose tool could not ask its client. Its value is a `Degraded`. */
-export const DEGRADED_META = 'mayfly/degraded'
+import { DEGRADED_META, type Degraded } from './degraded-meta.ts'
 
 /** Warnings that were printed. As many as there are reasons in the matrix. */
 const warned = new Set<string>()

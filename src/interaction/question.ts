@@ -21,7 +21,7 @@ import {
 } from '../definition/schema.ts'
 import { refuseUnknown } from '../definition/unknown-option.ts'
 import { withReason } from './asked-again.ts'
-import type { Degraded } from './degraded.ts'
+import type { Degraded } from './degraded-meta.ts'
 import { type RequestedSchema, validate } from './form-content.ts'
 import { compileForm } from './form-schema.ts'
 import { QuestionError } from './question-error.ts'

@@ -2,7 +2,12 @@
 import type { Auth } from '../auth/auth.ts'
 import { toGate } from '../auth/gate.ts'
 import { GATE_OPTIONS, type GateOptions } from '../auth/gate-options.ts'
-import { InvalidTokenError, type Verifier, VerifierUnavailableError } from '../auth/verifier.ts'
+import {
+  InvalidTokenError,
+  UnknownTokenError,
+  type Verifier,
+  VerifierUnavailableError,
+} from '../auth/verifier.ts'
 import { fromBase64Url } from '../definition/base64.ts'
 import type { Env } from '../definition/context.ts'
 import { isSameDigest, sha256 } from '../definition/digest.ts'
@@ -69,10 +74,11 @@ export function apiKeys<E = Env>(options: ApiKeysOptions<E>): Auth {
   )
   const verifier: Verifier = {
     authorizationServers: options.authorizationServers ?? [],
+    realm: 'api-keys',
     ...(header !== undefined && { keyHeader: header }),
     async verify(token, { env, server, waitUntil }) {
       const id = keyIdOf(token)
-      if (id === undefined) throw new InvalidTokenError(reasonFor(token))
+      if (id === undefined) throw refusalOf(token)
       const { store, lookUp, noteUse } = openedIn(env)
       const audience = audienceIn(server, env)
       const presented = await sha256(token)
@@ -127,10 +133,10 @@ function open(store: unknown, cacheMs: number): Opened {
   return { store, lookUp: createLookUp(store, cacheMs), noteUse: createUses(store) }
 }
 
-function reasonFor(token: string): string {
+function refusalOf(token: string): InvalidTokenError {
   return token.startsWith('mk_')
-    ? 'The API key is not complete: a character is missing or wrong.'
-    : 'The token is not an API key of this server, which begins with mk_.'
+    ? new InvalidTokenError('The API key is not complete: a character is missing or wrong.')
+    : new UnknownTokenError('The token is not an API key of this server, which begins with mk_.')
 }
 
 function causeIn({ fault }: KeyStore): ErrorOptions {

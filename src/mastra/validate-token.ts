@@ -98,6 +98,7 @@ export function oauth(config: OAuthConfig): Auth {
     ...gate,
     // The challenge always names the metadata of this resource, whatever host the request addressed.
     admit: (request, context) => gate.admit(request, { ...context, location: () => own }),
+    challenge: (_location, reason) => gate.challenge(own, reason),
     admitCaller: (caller, context) => gate.admitCaller(caller, { ...context, location: () => own }),
     metadata: (location) => ({ ...gate.metadata({ ...location, resource }), resource_name: resourceName }),
   }

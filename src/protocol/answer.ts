@@ -30,7 +30,7 @@ import { withinLimit } from './response-limit.ts'
 import { acceptedTypes, Exchange } from './sse-response.ts'
 
 /** The work of the call, run after `setup`. */
-type Run = (
+export type Run = (
   scope: RequestScope,
   params: Params,
   options: EngineOptions,

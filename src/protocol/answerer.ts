@@ -2,10 +2,7 @@
  * The answerer of an `MCPServer`: each message is answered in its era.
  */
 import { withPart } from '../definition/part.ts'
-import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
-import { QUESTION_ID, rendezvousKey } from '../interaction/rendezvous.ts'
-import { principalOf } from '../request/principal.ts'
-import type { Answerer, UnansweredMessage } from './engine.ts'
+import type { Answerer } from './engine.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { toGatewayMessage } from './gateway-message.ts'
 import { invalidRequest } from './json-rpc.ts'
@@ -40,23 +37,12 @@ export function createAnswerer(options: EngineOptions): Answerer {
     },
     accept(message, incoming) {
       if (incoming.era === 'legacy') checkLegacyVersion(incoming)
-      return message.kind === 'response' ? deliver(message, incoming, options) : undefined
+      return message.kind === 'response'
+        ? withPart(loadLegacy, ({ deliver }) => deliver(message, incoming, options))
+        : undefined
     },
     close: listen.close,
   }
-}
-
-/** Delivers a legacy client's answer to a question on the stream of another request. */
-async function deliver(
-  { id, answer }: UnansweredMessage & { kind: 'response' },
-  incoming: Incoming,
-  { asking }: EngineOptions,
-): Promise<void> {
-  const { session, env } = incoming.platform
-  const rendezvous = session?.rendezvous ?? asking.rendezvousFor(env)
-  if (rendezvous === undefined || typeof id !== 'string' || !id.startsWith(QUESTION_ID)) return
-  const delivering = rendezvous.deliver(rendezvousKey(id, principalOf(incoming)), answer ?? null)
-  await withTimeout(delivering, ANSWER_TIMEOUT_MS, 'rendezvous')
 }
 
 /** Refuses an unsupported version, for any message (Streamable HTTP, "Protocol Version Header"). */

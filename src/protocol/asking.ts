@@ -5,7 +5,6 @@ import type { Feature } from '../definition/context.ts'
 import { isObject } from '../definition/is-object.ts'
 import { part } from '../definition/part.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
-import { CONTINUE, readContinuation } from '../interaction/continuation.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
 import { type Asking, loadAsking } from '../interaction/load-asking.ts'
@@ -64,22 +63,6 @@ export function modernRounds(params: Params): EarlierRounds | undefined {
     throw invalidParams('Invalid params: "requestState" must be a string.')
   }
   return { journal: EMPTY_JOURNAL, responses: responses ?? {}, sealed }
-}
-
-/** Legacy: a continuation is in the arguments of a tool call. Returns the parameters without it. */
-export function legacyRounds(
-  method: string,
-  params: Params,
-): { readonly rounds: EarlierRounds | undefined; readonly params: Params } {
-  const isContinued =
-    method === 'tools/call' && isObject(params.arguments) && Object.hasOwn(params.arguments, CONTINUE)
-  if (!isContinued) return { rounds: undefined, params }
-  const { [CONTINUE]: continuation, ...args } = params.arguments as Params
-  const { token, answers } = readContinuation(continuation)
-  return {
-    rounds: { journal: EMPTY_JOURNAL, responses: answers, sealed: token },
-    params: { ...params, arguments: args },
-  }
 }
 
 /**

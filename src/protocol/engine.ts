@@ -2,9 +2,9 @@
  * The engine: from the body of a POST, or a message of a session or stdio, to its reply. Every message passes the same steps: read,
  * describe, admit, answer, finish. Only the answerer differs: an `MCPServer`'s, or a server of another SDK.
  */
+import { part } from '../definition/part.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { checkBatch } from './batch.ts'
-import { type BatchAnswers, createBatchAnswers, inTurn } from './batch-answers.ts'
+import type { BatchAnswers } from './batch-answers.ts'
 import { fillRecord } from './describe.ts'
 import type { Admitted, Extent, Incoming, Leave, Refusal, ServeOptions } from './engine-options.ts'
 import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
@@ -20,10 +20,9 @@ import {
   type RpcId,
   readMessage,
 } from './json-rpc.ts'
-import { BufferedReply, isBuffered, isStream, jsonReply, type Reply, textOf } from './reply.ts'
-import { batchWithinLimit, type Part } from './response-limit.ts'
-import { CLIENT_GONE } from './sse-response.ts'
-import { createTraced, type ServeMessage } from './traced.ts'
+import { loadBatch, loadTraced } from './load-engine.ts'
+import { accepted, BufferedReply, isBuffered, isStream, jsonReply, type Reply } from './reply.ts'
+import type { ServeMessage } from './traced.ts'
 import { isModernVersion } from './versions.ts'
 
 export type RequestMessage = Message & { readonly kind: 'request' }
@@ -70,7 +69,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
 
   const accept = async (message: UnansweredMessage, incoming: Incoming): Promise<Reply> => {
     const reply = await answerer.accept(message, incoming)
-    return reply instanceof BufferedReply ? reply : accepted(incoming)
+    return reply instanceof BufferedReply ? reply : accepted(incoming.headers)
   }
 
   /** Throws or rejects with an error that `refuse` answers. */
@@ -84,20 +83,28 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return accept(message, incoming)
   }
 
+  let span: ServeMessage | undefined
+  const serveTraced: ServeMessage = async (message, incoming) => {
+    try {
+      return await answer(message, incoming)
+    } catch (error) {
+      return refuse(error, idOf(message), incoming)
+    }
+  }
+  /** Without the code of spans there is none, and the call goes on. */
+  const firstTraced: ServeMessage = async (message, incoming) => {
+    try {
+      const { createTraced } = await part(loadTraced)
+      span ??= createTraced(options.telemetry!, serveTraced, options.reportError)
+    } catch (error) {
+      options.reportError(error, { requestId: incoming.requestId, telemetry: true })
+    }
+    return (span ?? serveTraced)(message, incoming)
+  }
   /** Undefined without telemetry, since each async function costs time. */
-  const traced: ServeMessage | undefined =
+  const traced =
     options.telemetry &&
-    createTraced(
-      options.telemetry,
-      async (message, incoming) => {
-        try {
-          return await answer(message, incoming)
-        } catch (error) {
-          return refuse(error, idOf(message), incoming)
-        }
-      },
-      options.reportError,
-    )
+    ((message: Message, incoming: Incoming): Promise<Reply> => (span ?? firstTraced)(message, incoming))
 
   /** Serves one message, from its first check to its last byte. */
   const serve = async (
@@ -138,35 +145,11 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return jsonReply(answers.keep(message.id, reply.text), reply.status, reply.headers)
   }
 
-  /** Serves each message as if it were sent alone, and answers in JSON. */
+  /** Each message as if it were sent alone. */
   const serveBatch = async (values: readonly unknown[], sender: Admitted): Promise<Reply> => {
-    const messages = checkBatch(values, sender.request.headers.get('mcp-protocol-version'))
-    // One shared object: only the first message uses the count of the HTTP request.
-    const buffered: Admitted = { ...sender, platform: { ...sender.platform, canStream: false } }
-    const outcomes: Reply[] = []
-    let index = 0
-    // Each call has an id of its own.
-    const servePart = (message: Message, answers?: BatchAnswers): Promise<Reply> =>
-      serve(message, { ...buffered, requestId: `${sender.requestId}.${++index}` }, 'part', answers)
-    // Notifications and responses first, since a request may wait for one of them. Messages that run no code are served one by one.
-    const unanswered = messages.filter(({ kind }) => kind !== 'request')
-    for (const message of unanswered) if (!answerer.runs(message)) outcomes.push(await servePart(message))
-    const running = unanswered.filter((message) => answerer.runs(message))
-    outcomes.push(...(await Promise.all(running.map((message) => servePart(message)))))
-    const requests = messages.filter((message) => message.kind === 'request')
-    const kept = createBatchAnswers()
-    const answers = await inTurn(requests, async (request) => {
-      const reply = await servePart(request, kept)
-      return { id: request.id, status: reply.status, message: kept.keep(request.id, await textOf(reply)) }
-    })
+    const { batchReply } = await part(loadBatch)
     const incoming = toIncoming(sender, () => {})
-    incoming.record.method = 'batch'
-    const isLeft = [...outcomes, ...answers].some(({ status }) => status === CLIENT_GONE)
-    // For a batch without requests, the HTTP status is the only sign of a refusal.
-    const refused = answers.length === 0 ? outcomes.find(({ status }) => status >= 400) : undefined
-    const reply = isLeft
-      ? new BufferedReply(null, CLIENT_GONE, {})
-      : (refused ?? toBatchResponse(answers, incoming))
+    const reply = await batchReply(values, sender, incoming, serve, answerer.runs)
     checkpoint.finish(incoming, reply.status, 'batch')
     return reply
   }
@@ -282,13 +265,6 @@ function toIncoming(sender: Admitted, onStreamEnd: (status: number) => void, mes
   }
 }
 
-function toBatchResponse(parts: readonly Part[], incoming: Incoming): Reply {
-  const answers = parts.filter(({ message }) => message !== '')
-  if (answers.length === 0) return accepted(incoming)
-  const { platform, headers } = incoming
-  return jsonReply(batchWithinLimit(answers, platform.maxResponseBytes), 200, headers)
-}
-
 function refuseTraffic(
   { status, message, headers }: Refusal,
   id: RpcId | undefined,
@@ -301,8 +277,4 @@ function refuseTraffic(
 
 function idOf(message: Message): RpcId | undefined {
   return message.kind === 'request' || message.kind === 'invalid' ? message.id : undefined
-}
-
-function accepted({ headers }: Incoming): Reply {
-  return new BufferedReply(null, 202, headers)
 }

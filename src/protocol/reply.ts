@@ -31,6 +31,11 @@ export function jsonReply(
   return new BufferedReply(text, status, { ...headers, 'content-type': 'application/json' })
 }
 
+/** The reply to what needs no answer. */
+export function accepted(headers: { readonly [name: string]: string }): BufferedReply {
+  return new BufferedReply(null, 202, headers)
+}
+
 export function isBuffered(reply: Reply): reply is BufferedReply {
   return typeof reply.text !== 'function'
 }

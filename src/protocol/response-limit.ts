@@ -1,6 +1,6 @@
 /** The size limit of a buffered response. The platform would replace a larger one with its own error. */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { bytesOver, utf8Length } from '../definition/utf8.ts'
+import { bytesOver } from '../definition/utf8.ts'
 import { errorMessage, type RpcId } from './json-rpc.ts'
 
 /** The message, or, if it is larger than `maxBytes`, the error that is sent instead. */
@@ -10,39 +10,8 @@ export function withinLimit(message: string, id: RpcId | undefined, maxBytes: nu
   return tooLarge(id, `The result has ${bytes}`, bytes, maxBytes!, 'request less, or a page of it')
 }
 
-/** An answer of a batch. */
-export interface Part {
-  readonly id: RpcId
-  readonly message: string
-}
-
-/**
- * The array of a batch. If it is larger than `maxBytes`, as many answers as fit, the small ones first; the other requests get an error,
- * since their calls have run.
- */
-export function batchWithinLimit(parts: readonly Part[], maxBytes = Number.POSITIVE_INFINITY): string {
-  const whole = arrayOf(parts.map(({ message }) => message))
-  const bytes = bytesOver(whole, maxBytes)
-  if (bytes === undefined) return whole
-  const refuse = (id?: RpcId): string =>
-    tooLarge(id, `The answers to this batch have ${bytes}`, bytes, maxBytes, 'send this request alone')
-  const sent = parts.map(({ id }) => refuse(id))
-  let room = maxBytes - utf8Length(arrayOf(sent))
-  if (room < 0) return refuse()
-  const bySize = parts.map(({ message }, at) => ({
-    at,
-    message,
-    more: utf8Length(message) - utf8Length(sent[at]!),
-  }))
-  for (const { at, message, more } of bySize.sort((a, b) => a.more - b.more)) {
-    if (more > room) break
-    room -= more
-    sent[at] = message
-  }
-  return arrayOf(sent)
-}
-
-function tooLarge(
+/** The error that is sent instead of a larger result. `id`: absent for a whole batch. */
+export function tooLarge(
   id: RpcId | undefined,
   claim: string,
   bytes: number,
@@ -57,8 +26,4 @@ function tooLarge(
       { limit: 'responseBytes', bytes, maxBytes },
     ),
   )
-}
-
-function arrayOf(messages: readonly string[]): string {
-  return `[${messages.join(',')}]`
 }

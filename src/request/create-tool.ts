@@ -4,6 +4,7 @@
 
 import { type CompiledTool, compileTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
+import { part } from '../definition/part.ts'
 import { printError } from '../definition/print-error.ts'
 import type { InferInput, PlainJsonSchema, Schema } from '../definition/schema.ts'
 import type { TaskOption } from '../definition/task-option.ts'
@@ -20,7 +21,8 @@ import { checkToolShape } from '../definition/tool-mistakes.ts'
 import type { ToolOutput } from '../definition/tool-result.ts'
 import { requireOptions } from '../definition/unknown-option.ts'
 import type { Context } from './context.ts'
-import { executeCompiled, type ToolCallContext } from './direct-call.ts'
+import type { ToolCallContext } from './direct-call.ts'
+import { loadDirectCall } from './load-direct-call.ts'
 
 /** A tool that can also be called without a server. */
 export type CreatedTool<
@@ -115,6 +117,7 @@ export function makeTool(
   let compiled: CompiledTool | undefined
   const call = async (input?: unknown, context?: ToolCallContext): Promise<unknown> => {
     compiled ??= compileTool(config.id, source)
+    const { executeCompiled } = await part(loadDirectCall)
     return executeCompiled(compiled, input, context, printError)
   }
   return { ...config, execute: offerCall(source.execute, call) }

@@ -2,13 +2,13 @@
 import type { Definition } from '../definition/compile.ts'
 import type { Era } from '../definition/context.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
-import { withPart } from '../definition/part.ts'
-import { loadPrompts, loadResources } from './load-methods.ts'
+import { type LoadPart, withPart } from '../definition/part.ts'
+import { loadPrompts, loadResources, loadToolList } from './load-methods.ts'
 import type { MethodResult } from './method-result.ts'
 import { type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import type { RequestOptions } from './task-support.ts'
-import { callTool, listTools } from './tools.ts'
+import { callTool } from './tools.ts'
 
 export type Method = (
   scope: RequestScope,
@@ -33,25 +33,38 @@ const acknowledge: Method = (_scope, params) => {
 const BOTH: readonly Era[] = ['modern', 'legacy']
 const LEGACY: readonly Era[] = ['legacy']
 
+/** Runs the method of that name, which is loaded at its first use. */
+function later<Name extends string>(
+  load: LoadPart<Readonly<Record<Name, Method>>>,
+  name: Name,
+  given: Parameters<Method>,
+): ReturnType<Method> {
+  return withPart(load, (methods) => methods[name](...given))
+}
+
 const METHODS: ReadonlyMap<string, MethodEntry> = new Map(
   Object.entries({
     'tools/call': { run: callTool, needs: 'hasTools', eras: BOTH },
-    'tools/list': { run: listTools, needs: 'hasTools', eras: BOTH, caching: 'list' },
+    'tools/list': {
+      run: (...given) => later(loadToolList, 'listTools', given),
+      needs: 'hasTools',
+      eras: BOTH,
+      caching: 'list',
+    },
     'resources/list': {
-      run: (...given) => withPart(loadResources, ({ listResources }) => listResources(...given)),
+      run: (...given) => later(loadResources, 'listResources', given),
       needs: 'hasResources',
       eras: BOTH,
       caching: 'list',
     },
     'resources/templates/list': {
-      run: (...given) =>
-        withPart(loadResources, ({ listResourceTemplates }) => listResourceTemplates(...given)),
+      run: (...given) => later(loadResources, 'listResourceTemplates', given),
       needs: 'hasResources',
       eras: BOTH,
       caching: 'list',
     },
     'resources/read': {
-      run: (scope, params) => withPart(loadResources, ({ readResource }) => readResource(scope, params)),
+      run: (...given) => later(loadResources, 'readResource', given),
       needs: 'hasResources',
       eras: BOTH,
       caching: 'private',
@@ -59,18 +72,18 @@ const METHODS: ReadonlyMap<string, MethodEntry> = new Map(
     'resources/subscribe': { run: acknowledge, needs: 'hasResources', eras: LEGACY },
     'resources/unsubscribe': { run: acknowledge, needs: 'hasResources', eras: LEGACY },
     'prompts/list': {
-      run: (...given) => withPart(loadPrompts, ({ listPrompts }) => listPrompts(...given)),
+      run: (...given) => later(loadPrompts, 'listPrompts', given),
       needs: 'hasPrompts',
       eras: BOTH,
       caching: 'list',
     },
     'prompts/get': {
-      run: (scope, params) => withPart(loadPrompts, ({ getPrompt }) => getPrompt(scope, params)),
+      run: (...given) => later(loadPrompts, 'getPrompt', given),
       needs: 'hasPrompts',
       eras: BOTH,
     },
     'completion/complete': {
-      run: (scope, params) => withPart(loadPrompts, ({ complete }) => complete(scope, params)),
+      run: (...given) => later(loadPrompts, 'complete', given),
       needs: 'hasCompletions',
       eras: BOTH,
     },

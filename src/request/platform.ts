@@ -109,6 +109,11 @@ export interface FetchServer {
   close?(): Promise<void>
 }
 
+/** Whether a server accepts `toRequest` and `respond` of a platform. */
+export function isLean({ handle, leanHandle }: FetchServer): boolean {
+  return leanHandle !== undefined && leanHandle === handle
+}
+
 /** The request that user code receives. */
 export function givenRequest(served: Request, { toRequest }: RequestPlatform): Request {
   return toRequest === undefined ? served : toRequest(served)

@@ -3,7 +3,13 @@
  */
 import type { AuthInfo } from '../definition/context.ts'
 
-/** The token's client and subject; empty for an anonymous caller. As JSON, since either part may contain any separator. */
+/**
+ * The token's client and subject, and who vouches for them where several may; empty for an anonymous caller. As JSON, since each part may
+ * contain any separator.
+ */
 export function principalOf({ auth }: { readonly auth: AuthInfo | undefined }): string {
-  return auth === undefined ? '' : JSON.stringify([auth.clientId, String(auth.extra?.sub ?? '')])
+  if (auth === undefined) return ''
+  const { clientId, extra, realm } = auth
+  const subject = String(extra?.sub ?? '')
+  return JSON.stringify(realm === undefined ? [clientId, subject] : [clientId, subject, realm])
 }

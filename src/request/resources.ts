@@ -12,6 +12,7 @@ import type {
   SubscribeContext,
 } from '../definition/resource.ts'
 import { withTimeout } from '../definition/timeout.ts'
+import { templateOf } from '../definition/uri-template.ts'
 import { BUS_TIMEOUT_MS } from '../events/outage.ts'
 import { type Access, type Guarded, guardedBy } from './access.ts'
 import { type MethodResult, toMethodResult } from './method-result.ts'
@@ -148,7 +149,8 @@ export function findResource(
 ): Found | undefined {
   const declared = fixed.get(uri)?.config
   if (declared !== undefined) return { config: declared, variables: {} }
-  for (const { template, config } of templates) {
+  for (const { config } of templates) {
+    const template = templateOf(config)
     const variables = template.match(uri)
     if (variables !== undefined) return { config, variables, template }
   }

@@ -1,96 +1,29 @@
-/**
- * `tools/list` and `tools/call`.
- */
+/** `tools/call`. */
 
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import { type CallToolResult, errorResult } from '../definition/content.ts'
-import type { Era, McpContext } from '../definition/context.ts'
+import type { Era } from '../definition/context.ts'
 import { isA, textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
 import { isInputRequired } from '../definition/input-required.ts'
-import type { JsonMembers } from '../definition/json-members.ts'
-import { loadMiddleware } from '../definition/load-middleware.ts'
-import type { Around, ToolCall, ToolMiddleware } from '../definition/middleware.ts'
 import { PartError, withPart } from '../definition/part.ts'
 import { reportThrown } from '../definition/print-error.ts'
 import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
-import { forEra, isMismatch } from '../definition/tool-result.ts'
-import { CONTINUE } from '../interaction/continuation.ts'
+import { forEra } from '../definition/tool-result.ts'
 import type { Context } from './context.ts'
 import { development } from './development.ts'
+import { loadAroundTool } from './load-around-tool.ts'
 import { type MethodResult, StartedTask, toMethodResult } from './method-result.ts'
 import type { ReportError, ServerOptions } from './options.ts'
-import { pageMembers, pageStart } from './pagination.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
+import { notSendable, reportMismatch, sendable } from './sendable.ts'
 import type { RequestOptions } from './task-support.ts'
 import { tellHooks } from './tell-hooks.ts'
 
 /** What a run of a tool needs from the server. */
 export type ToolRunOptions = Pick<ServerOptions, 'reportError' | 'use'>
-
-/** The complete, unpaged list of a definition, serialized once per era. */
-const compiledLists = new WeakMap<object, { modern: JsonMembers; legacy: JsonMembers }>()
-
-export function listTools(scope: RequestScope, params: Params, options: RequestOptions): MethodResult {
-  const { era } = scope.context
-  const { tools } = scope.definition
-  const isHidden = (tool: CompiledTool): boolean => options.tasks?.hides(tool, scope.context) === true
-  const isWholeList =
-    !scope.isCustomised &&
-    !scope.isRestricted &&
-    params.cursor === undefined &&
-    tools.size <= options.pageSize &&
-    !(options.tasks?.hasTools && [...tools.values()].some(isHidden))
-  if (isWholeList) return { members: wholeList(scope, options)[era] }
-  const visible = scope.visibleTools().filter((tool) => !isHidden(tool))
-  const items = visible.map((tool) => listed(tool, era, options))
-  const start = pageStart(params, items.length, options.pageSize)
-  return { members: pageMembers('tools', items, start, options.pageSize) }
-}
-
-function wholeList(
-  scope: RequestScope,
-  options: RequestOptions,
-): { modern: JsonMembers; legacy: JsonMembers } {
-  let list = compiledLists.get(scope.definition)
-  if (list === undefined) {
-    const tools = scope.visibleTools()
-    const members = (era: Era) =>
-      pageMembers(
-        'tools',
-        tools.map((tool) => listed(tool, era, options)),
-        0,
-        tools.length + 1,
-      )
-    list = { modern: members('modern'), legacy: members('legacy') }
-    compiledLists.set(scope.definition, list)
-  }
-  return list
-}
-
-function listed({ tool, json }: CompiledTool, era: Era, { asking }: RequestOptions): string {
-  if (era === 'modern' || asking.legacyPolicy !== 'arguments') return json[era]
-  const { properties, ...inputSchema } = tool.inputSchema
-  return JSON.stringify({
-    ...(JSON.parse(json.legacy) as object),
-    inputSchema: {
-      ...inputSchema,
-      properties: { ...(properties as object | undefined), ...CONTINUE_SCHEMA },
-    },
-  })
-}
-
-/** The argument with which a model continues a call, under the legacy policy `arguments`. */
-const CONTINUE_SCHEMA = {
-  [CONTINUE]: {
-    type: 'object',
-    description: "Set only when a previous result says so: the user's answers.",
-    properties: { token: { type: 'string' }, answers: { type: 'object' } },
-    required: ['token', 'answers'],
-  },
-}
 
 /** @throws ProtocolError `-32602` for an unknown tool. Every error of the tool itself is an `isError` result. */
 export function callTool(
@@ -171,48 +104,13 @@ function execute(
   const run = (input: unknown) =>
     // `mayfly-mcp/gateway` starts no task for a server with middleware.
     runValidated(tool, input, context, reportError, 'modern', (outcome) => outcome as CallToolResult, rethrow)
-  return aroundTool(use, tool, context, reportError, run, validation.value, sent, task)
+  const running = withPart(loadAroundTool, ({ aroundTool }) =>
+    aroundTool(use, tool, context, reportError, run, validation.value, sent, task),
+  )
+  // A promise already, which is returned as it is.
+  return Promise.resolve(running)
     .then((result) => sendable(tool, () => toMethodResult(forEra(result, context.era))))
     .catch(fail)
-}
-
-/** Runs the middleware around `run`. */
-export function aroundTool(
-  use: readonly ToolMiddleware[],
-  tool: CompiledTool,
-  context: Context,
-  reportError: ReportError,
-  run: Around<McpContext>['run'],
-  input: unknown,
-  sent: unknown,
-  task: ToolCall['task'],
-): Promise<CallToolResult> {
-  const toolName = tool.name
-  const around: Around<McpContext> = {
-    toolName,
-    context,
-    task,
-    parse: async (changed) => {
-      const validation = await tool.input.validate(changed)
-      if (validation.ok) return validation.value
-      throw new TypeError(
-        `A middleware passed invalid arguments to tool "${toolName}": ${describeIssues(validation.issues)}`,
-      )
-    },
-    run,
-    toJson: (result) => sendable(tool, () => JSON.stringify(result)),
-    toResult: async (output) => {
-      const result = await sendable(tool, () => tool.toResult(output, 'modern'))
-      reportMismatch(result, tool, context, reportError)
-      return result
-    },
-  }
-  // A promise already, which is returned as it is.
-  return Promise.resolve(
-    withPart(loadMiddleware, ({ throughMiddleware }) =>
-      throughMiddleware(use, around, input, sent as ToolCall['arguments']),
-    ),
-  )
 }
 
 function rethrow(error: unknown): never {
@@ -276,33 +174,4 @@ function complete<Written>(
   if (result.isError === true) reportMismatch(result, tool, context, reportError)
   else if (tool.source.onOutput !== undefined) tellHooks(tool, { output }, context, reportError)
   return write(result)
-}
-
-/** The client gets the same text. */
-function reportMismatch(
-  result: CallToolResult,
-  { name }: CompiledTool,
-  { requestId }: Context,
-  reportError: ReportError,
-): void {
-  if (!isMismatch(result)) return
-  const text = result.content.map((block) => ('text' in block ? block.text : '')).join('')
-  reportError(new TypeError(text), { tool: name, requestId })
-}
-
-/** @throws TypeError, naming the tool, if `convert` fails. */
-function sendable<Value>(tool: CompiledTool, convert: () => Value): Value {
-  const refuse = (cause: unknown): never => {
-    throw notSendable(tool, cause)
-  }
-  try {
-    const value = convert()
-    return value instanceof Promise ? (value.catch(refuse) as Value) : value
-  } catch (error) {
-    return refuse(error)
-  }
-}
-
-function notSendable({ name }: CompiledTool, cause: unknown): TypeError {
-  return new TypeError(`Tool "${name}" returned a result that cannot be sent: ${textOf(cause)}`, { cause })
 }

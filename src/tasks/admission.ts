@@ -1,9 +1,10 @@
 /** The middleware around a call that creates a task, before the task runs. */
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
+import { aroundTool } from '../request/around-tool.ts'
 import type { Context } from '../request/context.ts'
 import { type MethodResult, toMethodResult } from '../request/method-result.ts'
-import { aroundTool, failedResult, type ToolRunOptions } from '../request/tools.ts'
+import { failedResult, type ToolRunOptions } from '../request/tools.ts'
 import { handleResult } from './handle.ts'
 import type { Task } from './record.ts'
 

@@ -13,7 +13,7 @@ import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
 import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
 import { createUnsetAnswer } from '../http/unset-secret.ts'
 import { toFetch } from '../request/fetch-call.ts'
-import { givenRequest, type RequestPlatform } from '../request/platform.ts'
+import type { RequestPlatform } from '../request/platform.ts'
 import type { TaskControls } from '../request/task-support.ts'
 import type { TaskAdmin } from './admin/admin.ts'
 import { createOptionalSecrets, isBearer } from './endpoint-secrets.ts'
@@ -194,9 +194,8 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
           'mount needs the path of the task endpoint, as in "/tasks", not that of the MCP endpoint.',
         )
       return mounted(server, (request, platform) =>
-        isAt(request.url, path, platform.prefix)
-          ? serve(givenRequest(request, platform), platform)
-          : undefined,
+        // Not a given request, which has no body: an event has one.
+        isAt(request.url, path, platform.prefix) ? serve(request, platform) : undefined,
       )
     },
     async urlFor(taskId, name, options = {}) {

@@ -7,6 +7,7 @@
 
 import { digest } from '../definition/digest.ts'
 import { isA } from '../definition/error-text.ts'
+import { PartError } from '../definition/part.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
 import { type Ending, neverSettles } from '../interaction/ending.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
@@ -175,6 +176,11 @@ export class TaskRun implements ReplayHooks {
     await this.#becoming
     if (this.#isOver) return
     if (this.task !== undefined) {
+      // Says nothing about the tool: another process may have the file.
+      if (isA(error, PartError)) {
+        this.#options.report(error)
+        return this.release()
+      }
       const failure = toTaskError(error, this.#options.report)
       return this.#endAs((record) => failedWith(record, failure))
     }

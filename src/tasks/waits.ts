@@ -1,6 +1,6 @@
 /** The sleeps and events that the tool of one run waits for. Each is a separate step in the journal, so that it is done once. */
 import { neverSettles } from '../interaction/ending.ts'
-import { own } from '../interaction/journal.ts'
+import { own } from '../interaction/journal-records.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { Replay } from '../interaction/replay.ts'
 import { isInsideStep } from '../interaction/step-body.ts'

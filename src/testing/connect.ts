@@ -124,7 +124,10 @@ export async function connect(server: FetchServer, options: ConnectOptions = {})
 
 async function readCaller(auth: AuthInfo): Promise<Caller | undefined> {
   try {
-    return await toCaller(auth)
+    const { realm, ...said } = auth
+    if (realm !== undefined && typeof realm !== 'string') throw new TypeError(NO_CALLER)
+    const caller = await toCaller(said)
+    return caller?.auth && realm !== undefined ? { ...caller, auth: { ...caller.auth, realm } } : caller
   } catch {
     // Its error mentions a function that checks tokens, which does not exist here.
     throw new TypeError(NO_CALLER)

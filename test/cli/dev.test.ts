@@ -222,6 +222,23 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
     expectOneLine(output, `port ${port} is in use`)
   })
 
+  test('--port 0 → a port for each process, although it draws the same one every time', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const drawn = target === 'node' ? 0.25 : 0.5
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,Math.random=()=>${drawn}` }
+    await using mayfly = new MayflyProcess(
+      ['dev', '--target', target, '--port', '0'],
+      project.folder,
+      undefined,
+      env,
+    )
+    await mayfly.ready()
+
+    const { port } = new URL(mayfly.stdout.replace('ready ', ''))
+    expect((await ask(Number(port))).version).toBe('1')
+  })
+
   test.for([
     [[], 'go to the folder of your project, or write a new one with npx mayfly-mcp init shop --target node'],
     [

@@ -2,9 +2,8 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type Front, startFront } from '../../deploy/run/front.ts'
-import { freePort } from '../../deploy/run/port.ts'
 
 async function backend(name: string): Promise<AsyncDisposable & { port: number; aborted: Promise<unknown> }> {
   let abort = (_value: unknown): void => {}
@@ -28,19 +27,28 @@ async function backend(name: string): Promise<AsyncDisposable & { port: number; 
   }
 }
 
-async function front(maxWaitMs?: number): Promise<Front & AsyncDisposable & { url: string; port: number }> {
-  const port = await freePort(0)
-  const started = await startFront(port, maxWaitMs)
+async function front(maxWaitMs?: number): Promise<Front & AsyncDisposable & { url: string }> {
+  const started = await startFront(0, maxWaitMs)
   return {
     ...started,
-    port,
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${started.port}`,
     [Symbol.asyncDispose]: () => started.close(Promise.resolve()),
   }
 }
 
 const get = async (url: string): Promise<string> =>
   (await fetch(url, { headers: { connection: 'close' } })).text()
+
+/** One that `mayfly dev` may draw, with a listener that it knows nothing of. */
+async function takenPort(from = 20_000): Promise<{ port: number; close(): void }> {
+  const server = createServer()
+  try {
+    await once(server.listen(from, '127.0.0.1'), 'listening')
+    return { port: from, close: () => void server.close() }
+  } catch {
+    return takenPort(from + 1)
+  }
+}
 
 describe('the port of mayfly dev', () => {
   test('a connection before there is a server waits for it', async () => {
@@ -119,6 +127,21 @@ describe('the port of mayfly dev', () => {
     await expect(response.text()).rejects.toThrow()
     const [error] = await once(connect(shown.port, '127.0.0.1'), 'error')
     expect(error).toMatchObject({ code: 'ECONNREFUSED' })
+  })
+
+  test('port 0 → another one than another program has taken', async () => {
+    const { port, close } = await takenPort()
+    const random = vi.spyOn(Math, 'random').mockReturnValueOnce((port - 20_000 + 0.5) / 12_000)
+    await using shown = await front()
+    const draws = random.mock.calls.length
+    random.mockRestore()
+    close()
+
+    expect(draws).toBe(2)
+    expect(shown.port).not.toBe(port)
+    const socket = connect(shown.port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.destroy()
   })
 
   test('a port that is taken → one line', async () => {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as esbuild from 'esbuild'
+import fc from 'fast-check'
 import { unzipSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
 import { type Bundle, splitBundle } from '../../deploy/build/split.ts'
@@ -139,7 +140,14 @@ describe('the order in which modules run', { timeout: 120_000 }, () => {
     'server.ts': `import './first.js'\n${SERVER}`,
   }
 
-  test.for([ORDERED, { ...UNTYPED, 'first.js': ORDERED['first.ts']! }])(
+  // As `dotenv/config` is: where its importer stands, not where its code is.
+  const COMMON = { ...ORDERED, 'server.ts': `import './first.cjs'\n${SERVER}` }
+
+  test.for([
+    ORDERED,
+    { ...UNTYPED, 'first.js': ORDERED['first.ts']! },
+    { ...COMMON, 'first.cjs': ORDERED['first.ts']! },
+  ])(
     'stays what it is: one file if a shared module would run before what its importer imports first',
     async (arranged) => {
       await using project = new Arranged(arranged)
@@ -159,6 +167,71 @@ describe('the order in which modules run', { timeout: 120_000 }, () => {
     })
     const files = await project.built('bun')
     expect([...files.keys()].filter((name) => /^(?:report|chunk)-/.test(name))).toHaveLength(2)
+  })
+
+  /** Module 0 is the entry. Each imports later ones, as an ES module does or as CommonJS, and the entry loads some of them when it runs. */
+  const GRAPHS = fc
+    .array(
+      fc.record({
+        isCommon: fc.boolean(),
+        imports: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { maxLength: 4 }),
+      }),
+      { minLength: 3, maxLength: 7 },
+    )
+    .chain((modules) =>
+      fc.record({
+        modules: fc.constant(modules),
+        loads: fc.uniqueArray(fc.integer({ min: 1, max: modules.length - 1 }), { minLength: 1 }),
+      }),
+    )
+
+  test('of ES modules and CommonJS is the order without a bundle, whatever imports what', async () => {
+    await using project = new Arranged({ 'package.json': '{ "type": "module" }' })
+    const bundle: Bundle = (all) => esbuild.build({ ...all, write: false, metafile: true })
+    const graphs: number[] = []
+    for (const [index, { modules, loads }] of fc.sample(GRAPHS, { seed: 1, numRuns: 150 }).entries()) {
+      const folder = join(project.folder, `graph${index}`)
+      const isCommon = (one: number): boolean => one > 0 && modules[one]!.isCommon
+      const nameOf = (one: number): string => `./m${one}.${isCommon(one) ? 'cjs' : 'mjs'}`
+      for (const [at, { imports }] of modules.entries()) {
+        const needed = imports.filter(
+          (one) => one > at && one < modules.length && (!isCommon(at) || isCommon(one)),
+        )
+        const lines = needed.map((one) =>
+          isCommon(at) ? `require('${nameOf(one)}')` : `import '${nameOf(one)}'`,
+        )
+        const load = `export const load = async () => { ${loads.map((one) => `await import('${nameOf(one)}')`).join('\n')} }`
+        const file = join(`graph${index}`, nameOf(at))
+        mkdirSync(folder, { recursive: true })
+        project.write(file, [...lines, `globalThis.ran.push(${at})`, ...(at === 0 ? [load] : [])].join('\n'))
+      }
+      const options = {
+        stdin: { contents: `export * from './m0.mjs'`, resolveDir: folder },
+        absWorkingDir: folder,
+        outfile: join(folder, 'out/main.mjs'),
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        logLevel: 'silent',
+      } as const
+      const split = await splitBundle(bundle, options, (await bundle(options)).metafile)
+      if (split === undefined) continue
+      graphs.push(index)
+      mkdirSync(join(folder, 'out'))
+      for (const { path, contents } of split) project.write(path.slice(project.folder.length), contents)
+    }
+    expect(graphs.length).toBeGreaterThan(30)
+    const script = `const orderOf = async (file) => {
+        globalThis.ran = []
+        await (await import(file)).load()
+        return ran.join()
+      }
+      for (const graph of ${JSON.stringify(graphs)}) {
+        const [intended, found] = [await orderOf('./graph' + graph + '/m0.mjs'), await orderOf('./graph' + graph + '/out/main.mjs')]
+        if (intended !== found) console.log(graph, intended, found)
+      }`
+    project.write('orders.mjs', script)
+    expect(execFileSync(process.execPath, ['orders.mjs'], { cwd: project.folder, encoding: 'utf8' })).toBe('')
   })
 })
 

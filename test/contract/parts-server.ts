@@ -10,6 +10,8 @@ import {
 
 const NAME = jsonSchema({ type: 'object', properties: { name: { type: 'string' } }, required: ['name'] })
 
+const plain = createTool({ id: 'plain', execute: () => 'plain' })
+
 export const createPartsServer = (): MCPServer =>
   new MCPServer({
     id: 'parts',
@@ -19,7 +21,8 @@ export const createPartsServer = (): MCPServer =>
     bus: createMemoryBus(),
     secret: 'a secret of more than thirty-two characters',
     tools: {
-      plain: createTool({ id: 'plain', execute: () => 'plain' }),
+      plain,
+      again: createTool({ id: 'again', execute: async () => `${await plain.execute()} again` }),
       ask: createTool({
         id: 'ask',
         execute: async (_input, ctx) => {
@@ -42,5 +45,8 @@ export const createPartsServer = (): MCPServer =>
         get: (args: { name?: unknown }) => `Greet ${args.name}`,
       }),
     },
-    http: { maxListenMs: 50, keepAliveMs: 20 },
+    // What limits, audits and traces calls takes part in every one.
+    http: { maxListenMs: 50, keepAliveMs: 20, maxConcurrentCalls: 100 },
+    audit: { record: () => {} },
+    telemetry: { start: () => ({ run: (work) => work(), end: () => {} }) },
   })

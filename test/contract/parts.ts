@@ -32,6 +32,19 @@ export const FIRST_USES: { readonly [use: string]: readonly [send: (url: URL) =>
       },
       /"values":\["Ada"\]/,
     ],
+    'a list of tools': [(url) => modernRequest(url, 'tools/list'), /"tools":\[\{"name":"plain"/],
+    'a tool that calls another': [
+      (url) => modernRequest(url, 'tools/call', { name: 'again' }),
+      /"text":"plain again"/,
+    ],
+    'a health check': [(url) => new Request(new URL('/healthz', url)), /^\{"status":"ok"\}$/],
+    'a body that is not UTF-8': [
+      (url) => {
+        const headers = { 'content-type': 'application/json', accept: BOTH_TYPES }
+        return new Request(url, { method: 'POST', headers, body: new Uint8Array([0x22, 0xff, 0x22]) })
+      },
+      /"message":"Parse error: the body is not UTF-8."/,
+    ],
     'a batch': [
       (url) =>
         new Request(url, {

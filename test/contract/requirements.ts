@@ -494,6 +494,11 @@ export const REQUIREMENTS = {
     statement: 'Callers whom nobody knows may not use what needs a scope, and learn no closed name.',
     source: ['docs/auth.md'],
   },
+  'auth.any-of': {
+    statement:
+      'Callers of several kinds are each admitted, judged and told apart by the one that knows them.',
+    source: ['docs/auth.md'],
+  },
   'auth.anonymous': {
     statement: 'A declared subset may be open to everybody.',
     source: ['docs/auth.md'],

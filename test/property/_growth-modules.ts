@@ -18,6 +18,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   'of the author, or of a fixed size': {
     'adapters/_bus': 'ask client long-lived owned-name',
     'adapters/_dynamodb': 'key-store lines table',
+    'adapters/_lambda': 'result',
     'adapters/_node': 'buffered-response file-owner key-file key-use-file session-numbers',
     'adapters/_postgres': 'fetch-types receive task-schema',
     'adapters/_stdio': 'after-death',
@@ -33,7 +34,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/gateway': 'follow-places options',
     'src/http': 'app hosting html known-callers mounted page-model unset-secret',
     'src/interaction': 'matrix question-keys rendezvous step-error step-options',
-    'src/request': 'access connection direct-call shares start tool-handle',
+    'src/request': 'access around-tool connection direct-call sendable shares start tool-handle',
     'src/retrieval': 'checked-store input named-model openai options store vector-query-tool',
     'src/sdk': 'app-shape description node-call node-socket',
     'src/retrieval/stores': 'http',
@@ -45,7 +46,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       questions result run tab-store task-details task-endpoint task-run task-times trouble`,
   },
   'measured here': {
-    'adapters/_lambda': 'event-to-request',
+    'adapters/_lambda': 'event-headers event-to-request',
     'adapters/_node': 'outline',
     'adapters/_postgres': 'chunks',
     'deploy/check':
@@ -54,7 +55,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/auth': 'scopes',
     'src/client': 'lists oauth-document printable task',
     'src/definition': `
-      base64 digest json-line print-error schema-bounds schema-budget unprintable uri uri-pattern
+      base64 digest json-line print-error schema-bounds schema-budget template-variables unprintable uri uri-pattern
       uri-template`,
     'src/events': 'listen-filter',
     'src/gateway': 'failure',
@@ -85,17 +86,18 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   'measured by the requests here': {
     'adapters/_node': 'parse-body request response sse',
     'src/auth': 'identity issuer location unknown-caller',
-    'src/definition': 'content json-members param-header prompt resource tool-result',
-    'src/http': 'admission audit body cors host-and-origin hosts public-url refusal request-id',
+    'src/definition': 'content json-members param-header prompt resource same-data tool-result',
+    'src/http':
+      'admission body forwarded host-and-origin hosts preflight public-url refusal refusals request-id',
     'src/protocol': 'batch describe envelope era failure headers reply versions',
     'src/request': `
       complete dispatch pagination params platform prompts request-url resource-contents
-      resource-guards resources tools`,
+      resource-guards resources tool-list tools`,
   },
   'measured by its own property test': {
     'src/client': 'entries',
-    'src/interaction': 'continuation journal seal sealing state',
-    'src/protocol': 'asking',
+    'src/interaction': 'journal-records seal sealing state',
+    'src/protocol': 'asking legacy-rounds',
     'src/sdk': 'guarded resource-keys served-methods',
     'src/webhook': 'signature',
   },

@@ -110,16 +110,22 @@ export const OTHERS: { readonly [reader: string]: (text: string) => unknown } = 
       httpMethod: 'POST',
       queryStringParameters: { [text]: text },
     }
-    readCall({ ...named, requestContext: { elb: {} } })
-    readCall({ ...named, requestContext: { stage: text, path: `/${text}`, domainName: text } })
     const http = { method: 'POST', sourceIp: text }
-    readCall({
-      headers: { a: value },
-      cookies: [value],
-      rawPath: text,
-      rawQueryString: text,
-      requestContext: { http },
-    })
+    for (const call of [
+      readCall({ ...named, requestContext: { elb: {} } }),
+      readCall({ ...named, requestContext: { stage: text, path: `/${text}`, domainName: text } }),
+      readCall({
+        headers: { a: value },
+        cookies: [value],
+        rawPath: text,
+        rawQueryString: text,
+        body: text,
+        requestContext: { http },
+      }),
+    ]) {
+      call.toRequest()
+      call.toPost()?.headers.get(text.replaceAll(/\W/g, '-'))
+    }
   },
   'a body for the SDK': (text) => {
     outlineOf(

@@ -19,6 +19,7 @@ import { digest } from '../../src/definition/digest.ts'
 import { printError } from '../../src/definition/print-error.ts'
 import { hasDuplicates } from '../../src/definition/schema-bounds.ts'
 import { metered } from '../../src/definition/schema-budget.ts'
+import { templateVariables } from '../../src/definition/template-variables.ts'
 import { escapeUnprintable } from '../../src/definition/unprintable.ts'
 import { foldUri, isPlainUri, spellingsOf } from '../../src/definition/uri.ts'
 import { compileUriPattern } from '../../src/definition/uri-pattern.ts'
@@ -174,6 +175,13 @@ Object.assign(READERS, {
   'a filter of subscriptions': (text: string) => {
     try {
       parseFilter({ resourceSubscriptions: [text] })
+    } catch {
+      // Refused.
+    }
+  },
+  'a template of a server': (text: string) => {
+    try {
+      templateVariables(`a://{${text}`)
     } catch {
       // Refused.
     }

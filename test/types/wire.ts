@@ -4,7 +4,7 @@
  */
 import type * as sdk from '@modelcontextprotocol/server'
 import type * as ours from '../../src/index.ts'
-import type { ServerCapabilities } from '../../src/interaction/matrix.ts'
+import type { ServerCapabilities } from '../../src/interaction/advertise.ts'
 
 /** Compiles only where every `From` is a `To`. */
 type Assignable<From extends To, To> = From

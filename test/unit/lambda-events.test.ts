@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createBackground } from '../../adapters/_lambda/background.ts'
 import { readCall } from '../../adapters/_lambda/event-to-request.ts'
-import { maxBodyBytes, toHead, toResult } from '../../adapters/_lambda/result.ts'
+import { maxBodyBytes, respond, toAnswer, toHead, toResult } from '../../adapters/_lambda/result.ts'
 import { type ResponseStream, writeResponse } from '../../adapters/_lambda/stream.ts'
 import { lambda, streamingLambda } from '../../adapters/lambda.ts'
 
@@ -133,13 +133,13 @@ const context = { getRemainingTimeInMillis: () => 10_000 }
 
 describe.each(SHAPES)('$shape', ({ event, host, prefix, vouches }) => {
   it('the request has the public URL, the method and the address the platform saw', () => {
-    const { request, clientAddress, ...call } = readCall(event())
+    const { toRequest, clientAddress, ...call } = readCall(event())
 
-    const url = new URL(request!.url)
+    const url = new URL(toRequest()!.url)
     expect(url.protocol).toBe('https:')
     expect(url.host).toBe(host)
     expect(url.pathname).toBe(`${prefix}/mcp`)
-    expect(request!.method).toBe('POST')
+    expect(toRequest()!.method).toBe('POST')
     expect(clientAddress).toBe('198.51.100.7')
     expect(call.prefix).toBe(prefix)
     expect(call.vouchesForHost).toBe(vouches)
@@ -168,9 +168,9 @@ describe.each(SHAPES)('$shape', ({ event, host, prefix, vouches }) => {
     [''],
     ['*'],
   ])('a path of %j changes nothing but the path', (path) => {
-    const { request } = readCall(event({ path }))
+    const { toRequest } = readCall(event({ path }))
 
-    const url = new URL(request!.url)
+    const url = new URL(toRequest()!.url)
     expect({ protocol: url.protocol, host: url.host, user: url.username }).toEqual({
       protocol: 'https:',
       host,
@@ -183,7 +183,7 @@ describe.each(SHAPES)('$shape', ({ event, host, prefix, vouches }) => {
   it('whatever the path and the query are, scheme and host stay', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (path, query) => {
-        const { origin } = new URL(readCall(event({ path, query })).request!.url)
+        const { origin } = new URL(readCall(event({ path, query })).toRequest()!.url)
         expect(origin).toBe(`https://${host}`)
       }),
     )
@@ -204,18 +204,18 @@ describe.each(SHAPES)('$shape', ({ event, host, prefix, vouches }) => {
     const decoded = readCall(event({ body: 'AP/+', isBase64Encoded: true }))
     const text = readCall(event({ body: 'Żółw' }))
 
-    expect(new Uint8Array(await decoded.request!.arrayBuffer())).toEqual(Uint8Array.of(0, 255, 254))
-    expect(await text.request!.text()).toBe('Żółw')
-    expect(text.request!.headers.get('content-type')).toBeNull()
+    expect(new Uint8Array(await decoded.toRequest()!.arrayBuffer())).toEqual(Uint8Array.of(0, 255, 254))
+    expect(await text.toRequest()!.text()).toBe('Żółw')
+    expect(text.toRequest()!.headers.get('content-type')).toBeNull()
   })
 
   it('GET with a body → a request without one', () => {
-    expect(readCall(event({ method: 'GET', body: 'x' })).request!.body).toBeNull()
+    expect(readCall(event({ method: 'GET', body: 'x' })).toRequest()!.body).toBeNull()
   })
 
   it('only http and https are schemes, and https is the default', () => {
     const protocol = (value: string) =>
-      new URL(readCall(event({ headers: { 'x-forwarded-proto': value } })).request!.url).protocol
+      new URL(readCall(event({ headers: { 'x-forwarded-proto': value } })).toRequest()!.url).protocol
 
     expect(['http', 'HTTP', 'ftp', '', 'javascript', 'https, http'].map(protocol)).toEqual([
       'http:',
@@ -228,11 +228,164 @@ describe.each(SHAPES)('$shape', ({ event, host, prefix, vouches }) => {
   })
 })
 
+describe('the substitute of a POST', () => {
+  const post = (options: EventOptions = {}) =>
+    readCall(functionUrlEvent({ body: 'Żółw', ...options })).toPost()!
+  const own = { 'content-length': '7' }
+
+  it.each(SHAPES)(
+    '$shape: has the URL, the method, the headers and the body of the Request',
+    async ({ event }) => {
+      const call = readCall(
+        event({ body: 'Żółw', headers: { Accept: 'text/plain, */*', 'x-empty': '', ...own } }),
+      )
+      const [substitute, request] = [call.toPost()!, call.toRequest()!]
+
+      expect([substitute.url, substitute.method]).toEqual([request.url, request.method])
+      expect([...substitute.headers]).toEqual([...request.headers])
+      expect(substitute.headers.get('ACCEPT')).toBe('text/plain, */*')
+      expect(new Uint8Array(await substitute.arrayBuffer())).toEqual(
+        new Uint8Array(await request.arrayBuffer()),
+      )
+    },
+  )
+
+  it('whatever the headers are: it has those of the Request, or there is none', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(' a', 'a\t', 'é', '', 'a\nb'),
+    )
+    const name = fc.oneof(
+      text,
+      fc.constantFrom('x-a', 'X-A', '__proto__', 'constructor', 'set-cookie', 'Cookie'),
+    )
+    let same = 0
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, text), { maxLength: 4 }), (pairs) => {
+        const call = readCall(
+          functionUrlEvent({ body: 'Żółw', headers: Object.fromEntries([...pairs, ...Object.entries(own)]) }),
+        )
+        const substitute = call.toPost()
+        if (substitute === undefined) return
+        same++
+        const { headers } = call.toRequest()!
+        expect([...substitute.headers]).toEqual([...headers])
+        for (const [one] of pairs) expect(substitute.headers.get(one)).toBe(headers.get(one))
+      }),
+    )
+    expect(same).toBeGreaterThan(0)
+  })
+
+  it.each([
+    { method: 'GET' },
+    { method: 'DELETE' },
+    { body: '' },
+    { headers: { 'x-bad': 'a\r\nset-cookie: b' } },
+    { headers: { 'x bad': 'a' } },
+    { headers: { host: 'a', Host: 'b' } },
+    { headers: { 'x-latin': 'é' } },
+  ])('%j: there is none', (options) => {
+    expect(post(options)).toBeUndefined()
+  })
+
+  it('has every member of a Request and of Headers, and the same values', async () => {
+    const members = (prototype: object) => Object.keys(Object.getOwnPropertyDescriptors(prototype))
+    const [substitute, request] = [post(), readCall(functionUrlEvent({ body: 'Żółw' })).toRequest()!]
+    // Node’s own.
+    const own = ['attribute', 'isReloadNavigation', 'isHistoryNavigation']
+    for (const name of members(Request.prototype).filter((one) => !own.includes(one))) {
+      expect(name in substitute, name).toBe(true)
+      const value: unknown = Reflect.get(request, name)
+      const isPlain = typeof value !== 'object' && typeof value !== 'function'
+      if (isPlain) expect(Reflect.get(substitute, name), name).toBe(value)
+    }
+    for (const name of members(Headers.prototype)) expect(name in substitute.headers, name).toBe(true)
+    const all = substitute.headers
+    expect([...all.keys()]).toEqual([...all].map(([name]) => name))
+    expect([...all.values()]).toEqual([...all].map(([, value]) => value))
+    expect(all.getSetCookie()).toEqual([])
+    const seen: string[] = []
+    all.forEach((value, name, given) => void seen.push(`${name}: ${value} ${given === all}`))
+    expect(seen).toContain('content-length: 7 true')
+    expect(() => all.get('no name')).toThrow(TypeError)
+    all.append('x-a', '1')
+    all.append('x-a', '2')
+    all.set('x-b', '3')
+    all.delete('host')
+    expect([all.get('x-a'), all.get('x-b'), all.has('host')]).toEqual(['1, 2', '3', false])
+    expect(new Headers([...all]).get('x-a')).toBe('1, 2')
+  })
+
+  it.each(['text', 'json', 'bytes', 'blob', 'arrayBuffer', 'clone'] as const)(
+    '%s() reads the body, once',
+    async (name) => {
+      const substitute = post({ body: '"Żółw"' })
+      const read = Reflect.get(substitute, name) as () => unknown
+      const value = await read.call(substitute)
+      const text =
+        typeof value === 'string'
+          ? value
+          : await new Response(value instanceof Request ? value.body : (value as BodyInit)).text()
+      expect(text).toContain('Żółw')
+      if (name === 'clone') return
+      expect(substitute.bodyUsed).toBe(true)
+      await expect(substitute.arrayBuffer()).rejects.toThrow(TypeError)
+    },
+  )
+
+  it('user code receives a real Request, always the same, without a body that was read before', async () => {
+    const substitute = post()
+    await substitute.arrayBuffer()
+    const real = substitute.toReal()
+
+    expect(real).toBeInstanceOf(Request)
+    expect(substitute.toReal()).toBe(real)
+    expect(await new Request(real).text()).toBe('')
+    expect([...real.headers]).toEqual([...substitute.headers])
+    expect(await post().toReal().text()).toBe('Żółw')
+  })
+})
+
+describe('the substitute of a response', () => {
+  const head = { 'content-type': 'application/json', 'x-a': 'b c' }
+  const shapes = ['v2', 'v1', 'alb', 'alb-multi-value'] as const
+
+  it.each(shapes)('%s: the result is that of a Response', async (shape) => {
+    for (const [text, status, headers] of [
+      ['{"a":"Ż"}', 200, head],
+      [null, 202, { 'x-a': 'b' }],
+      ['{}', 404, head],
+    ] as const) {
+      const substitute = toAnswer(respond(text, status, headers))
+      expect(substitute).not.toBeInstanceOf(Response)
+      expect(await toResult(substitute, shape)).toEqual(
+        await toResult(new Response(text, { status, headers }), shape),
+      )
+    }
+  })
+
+  it.each([
+    ['a cookie', { ...head, 'set-cookie': 'a=1' }],
+    ['capitals', { ...head, 'X-A': 'd' }],
+    ['blanks', { ...head, 'x-a': ' b ' }],
+    ['no content type', { 'x-a': 'b' }],
+    ['bytes', { 'content-type': 'image/png' }],
+  ])('%s: there is none, but a Response', (_name, headers) => {
+    expect(toAnswer(respond('{}', 200, headers))).toBeInstanceOf(Response)
+  })
+
+  it('a header that no Response can have is refused, as by one', () => {
+    expect(() => respond('{}', 200, { ...head, 'x-a': 'a\r\nset-cookie: b' })).toThrow(TypeError)
+    expect(() => respond('{}', 700, head)).toThrow(RangeError)
+  })
+})
+
 describe('hosts', () => {
   it('the host of API Gateway and Function URLs is the platform’s, not the header’s', () => {
     for (const event of [functionUrlEvent, httpApiEvent, restApiEvent]) {
       const { host } = new URL(
-        readCall(event({ headers: { host: 'evil.example', Host: 'evil.example' } })).request!.url,
+        readCall(event({ headers: { host: 'evil.example', Host: 'evil.example' } })).toRequest()!.url,
       )
       expect(host).not.toBe('evil.example')
     }
@@ -241,29 +394,31 @@ describe('hosts', () => {
   it.each(['evil.example/x', 'user@evil.example', 'a b', '', 'evil.example#', 'x:99999', '[::1'])(
     'a load balancer’s Host of %j is not put into a URL',
     (host) => {
-      expect(new URL(readCall(albEvent({ headers: { host } })).request!.url).host).toBe('localhost')
+      expect(new URL(readCall(albEvent({ headers: { host } })).toRequest()!.url).host).toBe('localhost')
     },
   )
 
   it.each(['shop.example:8443', '[::1]:3000', 'localhost:3000'])('a Host of %s is kept', (host) => {
-    expect(new URL(readCall(albEvent({ headers: { host } })).request!.url).host).toBe(host)
+    expect(new URL(readCall(albEvent({ headers: { host } })).toRequest()!.url).host).toBe(host)
   })
 })
 
 describe('stages', () => {
   it('HTTP API, named stage: it is in the path that clients use', () => {
-    const { request, prefix } = readCall(httpApiEvent({ stage: 'beta', path: '/beta/mcp' }))
+    const { toRequest, prefix } = readCall(httpApiEvent({ stage: 'beta', path: '/beta/mcp' }))
 
-    expect(new URL(request!.url).pathname).toBe('/beta/mcp')
+    expect(new URL(toRequest()!.url).pathname).toBe('/beta/mcp')
     expect(prefix).toBe('/beta')
   })
 
   // https://github.com/CodeGenieApp/serverless-express/issues/465: rawPath has the stage even there.
   it('HTTP API, custom domain: the stage is in the event alone', () => {
     const custom = { domainName: 'api.shop.example', domainPrefix: 'api' }
-    const { request, prefix } = readCall(httpApiEvent({ stage: 'beta', path: '/beta/mcp', context: custom }))
+    const { toRequest, prefix } = readCall(
+      httpApiEvent({ stage: 'beta', path: '/beta/mcp', context: custom }),
+    )
 
-    expect(request!.url).toBe('https://api.shop.example/mcp')
+    expect(toRequest()!.url).toBe('https://api.shop.example/mcp')
     expect(prefix).toBe('')
   })
 
@@ -276,39 +431,39 @@ describe('stages', () => {
     ['/', '/prod', '/prod'],
     ['/mcp', '/prod/mcp', '/prod/mcp'],
   ])('REST API: path %j, public path %j', (path, publicPath, expected) => {
-    const { request, prefix } = readCall(restApiEvent({ path, context: { path: publicPath } }))
+    const { toRequest, prefix } = readCall(restApiEvent({ path, context: { path: publicPath } }))
 
-    expect(new URL(request!.url).pathname).toBe(expected)
+    expect(new URL(toRequest()!.url).pathname).toBe(expected)
     expect(prefix).toBe('/prod')
   })
 
   // https://github.com/localstack/localstack/pull/12296
   it('REST API, custom domain: event and context agree on the path, and there is no prefix', () => {
-    const { request, prefix } = readCall(
+    const { toRequest, prefix } = readCall(
       restApiEvent({ path: '/base/mcp', context: { path: '/base/mcp', domainName: 'api.shop.example' } }),
     )
 
-    expect(new URL(request!.url).pathname).toBe('/base/mcp')
+    expect(new URL(toRequest()!.url).pathname).toBe('/base/mcp')
     expect(prefix).toBe('')
   })
 })
 
 describe('queries', () => {
   it('Function URL: as it was sent', () => {
-    const { request } = readCall(functionUrlEvent({ query: 'q=a%20b&q=%26' }))
+    const { toRequest } = readCall(functionUrlEvent({ query: 'q=a%20b&q=%26' }))
 
-    expect(new URL(request!.url).search).toBe('?q=a%20b&q=%26')
+    expect(new URL(toRequest()!.url).search).toBe('?q=a%20b&q=%26')
   })
 
   it('REST API: all values, encoded again', () => {
-    expect([...new URL(readCall(restApiEvent()).request!.url).searchParams]).toEqual([
+    expect([...new URL(readCall(restApiEvent()).toRequest()!.url).searchParams]).toEqual([
       ['q', 'a b'],
       ['q', 'last&='],
     ])
   })
 
   it('load balancer: still encoded, and not a second time', () => {
-    expect([...new URL(readCall(albEvent()).request!.url).searchParams]).toEqual([
+    expect([...new URL(readCall(albEvent()).toRequest()!.url).searchParams]).toEqual([
       ['q', 'a b'],
       ['r', '&'],
     ])
@@ -359,13 +514,16 @@ describe('results', () => {
     })
   })
 
-  it('load balancer: with its description, and values by name only where it sends them', () => {
-    expect(toHead(response('', cookies, 404), 'alb-multi-value')).toEqual({
+  it('load balancer: with its description, and values by name only where it sends them', async () => {
+    const [named, single] = [response('', cookies, 404), response('', cookies, 404)]
+    expect(await toResult(named, 'alb-multi-value')).toEqual({
       statusCode: 404,
       statusDescription: '404 Not Found',
       multiValueHeaders: { 'content-type': ['application/json'], 'set-cookie': ['a=1', 'b=2, c'] },
+      body: '',
+      isBase64Encoded: false,
     })
-    expect(toHead(response('', cookies, 404), 'alb')).toEqual({
+    expect(await toResult(single, 'alb')).toMatchObject({
       statusCode: 404,
       statusDescription: '404 Not Found',
       headers: { 'content-type': 'application/json', 'set-cookie': 'b=2, c' },
@@ -500,6 +658,17 @@ describe('streaming', () => {
     await writeResponse(new Response(null, { status: 202 }), stream)
 
     expect(stream.written).toEqual(['', 'END'])
+  })
+
+  it('writes a buffered reply, the head with it, in one write', async () => {
+    const [full, empty] = [fakeStream(1), fakeStream(1)]
+    const json = { 'content-type': 'application/json' }
+
+    await writeResponse(toAnswer(respond('{}', 200, json)), full)
+    await writeResponse(toAnswer(respond(null, 202, {})), empty)
+
+    expect(full.written).toEqual(['{}', 'END'])
+    expect(empty.written).toEqual(['', 'END'])
   })
 
   it('outside of Lambda there is a clear error', () => {

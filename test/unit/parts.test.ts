@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PartError, part } from '../../src/definition/part.ts'
-import type { MCPServer, MCPServerConfig } from '../../src/index.ts'
+import type { MCPServer, MCPServerConfig, ToolMiddleware } from '../../src/index.ts'
 import { callTool, deferred, legacy, legacyRequest, modern, textOf } from './_client.ts'
 
 const ELICITS = { meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } } }
@@ -116,6 +116,96 @@ it('a server that is closed while its first stream of changes loads → the stre
   expect((await opening).result).toMatchObject({ resultType: 'complete' })
 })
 
+describe('a part that cannot be loaded the first time', () => {
+  /** A server whose only tool counts its calls, in a process in which `load` of `module` fails once. */
+  const failing = async (
+    module: string,
+    load: string,
+    config: (called: () => undefined) => Promise<Partial<MCPServerConfig>>,
+  ) => {
+    vi.resetModules()
+    vi.doMock(module, async (original) => {
+      const real = (await original()) as Record<string, () => Promise<unknown>>
+      return {
+        ...real,
+        [load]: vi.fn(real[load]).mockRejectedValueOnce(new Error('EMFILE: too many open files')),
+      }
+    })
+    onTestFinished(() => void vi.doUnmock(module))
+    fresh = await import('../../src/index.ts')
+    const [executed, called, onError] = [vi.fn(() => 'done'), vi.fn((): undefined => {}), vi.fn()]
+    const server = serverWith(executed, { onError, ...(await config(called)) })
+    return { server, executed, called, onError }
+  }
+
+  it.each<
+    [
+      what: string,
+      module: string,
+      load: string,
+      (called: () => undefined) => Promise<Partial<MCPServerConfig>>,
+    ]
+  >([
+    [
+      'the check of tokens',
+      '../../src/http/load-callers.ts',
+      'loadCallers',
+      async (called) => {
+        const { bearer } = await import('../../src/auth.ts')
+        return { auth: bearer((token) => called() ?? { clientId: token, scopes: [] }) }
+      },
+    ],
+    [
+      'the rate limit',
+      '../../src/http/load-callers.ts',
+      'loadCallers',
+      async (called) => ({ http: { rateLimiter: { limit: () => ({ ok: called() ?? true }) } } }),
+    ],
+    [
+      'the audit trail',
+      '../../src/http/load-audit.ts',
+      'loadAudit',
+      // The call that was not made has an entry, too.
+      async (called) => ({ audit: { record: ({ code }) => (code === undefined ? called() : undefined) } }),
+    ],
+    [
+      'the middleware',
+      '../../src/request/load-around-tool.ts',
+      'loadAroundTool',
+      async (called) => ({ use: [async (_call, next) => called() ?? next()] }),
+    ],
+  ])('%s → the call is not made without it, and the next one is made with it', async (_what, ...part) => {
+    const { server, executed, called, onError } = await failing(...part)
+    const options = { headers: { authorization: 'Bearer ada' }, platform: { clientAddress: '192.0.2.1' } }
+
+    const refused = await callTool(server, 't', undefined, options)
+    expect(refused.error).toMatchObject({ code: -32603, message: 'Internal error' })
+    expect(executed).not.toHaveBeenCalled()
+    expect(String(onError.mock.calls[0])).toContain('EMFILE')
+    called.mockClear()
+
+    const answered = await callTool(server, 't', undefined, options)
+    expect(textOf(answered)).toBe('done')
+    expect(called).toHaveBeenCalledTimes(1)
+  })
+
+  it('the spans → the call is made without one, and the next one has it', async () => {
+    const { server, called, onError } = await failing(
+      '../../src/protocol/load-engine.ts',
+      'loadTraced',
+      async (called) => ({
+        telemetry: { start: () => called() ?? { run: (work) => work(), end() {} } },
+      }),
+    )
+
+    expect(textOf(await callTool(server, 't'))).toBe('done')
+    expect(called).not.toHaveBeenCalled()
+    expect(String(onError.mock.calls[0])).toContain('EMFILE')
+    expect(textOf(await callTool(server, 't'))).toBe('done')
+    expect(called).toHaveBeenCalledTimes(1)
+  })
+})
+
 describe('a part that cannot be loaded', () => {
   let folder: string
   const sources = { server: new URL('../contract/parts-server.ts', import.meta.url) }
@@ -184,6 +274,58 @@ describe('a part that cannot be loaded', () => {
 
     expect((await modern(server, 'prompts/list')).error).toMatchObject({ code: -32603 })
     expect(textOf(await legacy(server, 'tools/call', { name: 'plain' }))).toBe('plain')
+  })
+
+  it('a task that waits when the middleware cannot be loaded → it is tried again, and not failed', async () => {
+    const executed: string[] = []
+    const tasks = await import('../../src/tasks.ts')
+    const store = tasks.createMemoryTaskStore()
+    /** A process, with what it has loaded. */
+    const start = async () => {
+      vi.resetModules()
+      const { createTool } = await import('../../src/index.ts')
+      const { createTasks } = await import('../../src/tasks.ts')
+      const { TaskClient } = await import('./tasks/_tasks.ts')
+      const job = createTool({
+        id: 'job',
+        task: 'required',
+        execute: async (_input, ctx) => {
+          await ctx.step('one', () => executed.push('one'))
+          await ctx.waitFor('go')
+          return 'done'
+        },
+      })
+      const onError = vi.fn()
+      const use = [((_call, next) => next()) satisfies ToolMiddleware]
+      return {
+        onError,
+        client: new TaskClient({ tools: { job }, use, tasks: createTasks({ store }), onError }),
+      }
+    }
+    const before = await start()
+    const { taskId } = await before.client.call('job')
+    await vi.waitFor(() => expect(executed).toEqual(['one']))
+    await before.client.settle()
+    const loadAroundTool = vi
+      .fn(() => import('../../src/request/around-tool.ts'))
+      .mockRejectedValueOnce(new Error('EMFILE: too many open files'))
+    vi.doMock('../../src/request/load-around-tool.ts', () => ({ loadAroundTool }))
+    onTestFinished(() => void vi.doUnmock('../../src/request/load-around-tool.ts'))
+    const { client, onError } = await start()
+
+    await client.server.tasks.send(taskId, 'go', {})
+    await client.server.tasks.run(taskId)
+    expect((await client.get(taskId)).status).toBe('working')
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    await client.server.tasks.run(taskId)
+
+    expect(await client.get(taskId)).toMatchObject({
+      status: 'completed',
+      result: { content: [{ text: 'done' }] },
+    })
+    expect(executed).toEqual(['one'])
+    expect(String(onError.mock.calls[0])).toContain('EMFILE')
   })
 
   it('that never loads → PartError after ten seconds, and the next use tries again', async () => {

@@ -11,7 +11,7 @@ import { ROOT, writeEntry } from '../../bench/runtimes/entry.ts'
 import { RUNTIMES } from '../../bench/runtimes/subject.ts'
 import { YOUNG_CASES } from '../../bench/young/measure.ts'
 import { toYoungReport } from '../../bench/young/report.ts'
-import { caseOf, readYoung, writeYoung, type YoungRow } from '../../bench/young/results.ts'
+import { caseOf, ratiosTo, readYoung, writeYoung, type YoungRow } from '../../bench/young/results.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'mayfly-young-test-'))
 afterAll(() => rm(folder, { recursive: true }))
@@ -51,6 +51,13 @@ describe('budgets', () => {
     missing: [],
   })
   const before = shrunkBudgets(ours(12), {})
+
+  it('what does not stream on Lambda is compared with peers that do not', () => {
+    const costs = { 'mcp-lite': 10, 'mcp-lite (buffered)': 5, mayfly: 8, 'mayfly (buffered)': 6 }
+    const rows = rowsOf(10, costs)
+    const ratioOf = (at: number): number => ratiosTo('mcp-lite', rows[at]!, rows)![0]!
+    expect([2, 3].map(ratioOf)).toEqual([0.8, 1.2])
+  })
 
   it('of a cell without one are what was reached and 5 % more', () => {
     expect(before).toEqual({

@@ -10,6 +10,7 @@ import { displayPath, noFetch } from '../../project/entry.ts'
 import { watchEnvFiles } from '../../project/env-files.ts'
 import { projectName } from '../../project/project.ts'
 import { holdOutput } from '../../run/held-output.ts'
+import { freePort } from '../../run/port.ts'
 import { untilAnswers } from '../../run/probe.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
 import { undecorated } from '../../run/server-error.ts'
@@ -47,9 +48,10 @@ interface Wrangler {
  * has ended by itself, when a file changes.
  */
 export async function startDev(options: StartOptions): Promise<RunningTarget> {
-  const { entry, cwd, port, path = '/mcp', stage, onReload, onRefused, onServerError } = options
+  const { entry, cwd, path = '/mcp', stage, onReload, onRefused, onServerError } = options
   const bin = wranglerBin(cwd)
   await checkWorkerEntry(entry, cwd)
+  const port = await freePort(options.port)
   const project = { entry, cwd, name: projectName(cwd, entry), stage }
   const config = wranglerConfig(cwd)
   const watched = watchedEntry(entry, cwd)
@@ -127,6 +129,7 @@ export async function startDev(options: StartOptions): Promise<RunningTarget> {
     () => {},
   )
   return {
+    port,
     path,
     ready,
     exited,

@@ -1,14 +1,10 @@
 /** The URL that a server says it has, and which hosts and origins it serves: `[path, forwarded host, proto, prefix, for, Host, Origin, platform's prefix]`. */
 import { isDeepStrictEqual } from 'node:util'
-import { preflightResponse } from '../../../src/http/cors.ts'
+import { callerAddress } from '../../../src/http/forwarded.ts'
 import { refusedHeader } from '../../../src/http/host-and-origin.ts'
 import { renderPage } from '../../../src/http/page.ts'
-import {
-  callerAddress,
-  describedResource,
-  publicEndpoint,
-  resourceLocation,
-} from '../../../src/http/public-url.ts'
+import { preflightResponse } from '../../../src/http/preflight.ts'
+import { describedResource, publicEndpoint, resourceLocation } from '../../../src/http/public-url.ts'
 import { checkUrl } from '../answer.ts'
 import { mutateText } from '../mutate.ts'
 import { promise, type Target } from '../target.ts'

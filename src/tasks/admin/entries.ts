@@ -1,6 +1,7 @@
 /** The journal of a task as a list: what was decided, in its order, and then what is not decided yet. */
 import { digest } from '../../definition/digest.ts'
-import { type Journal, own } from '../../interaction/journal.ts'
+import type { Journal } from '../../interaction/journal.ts'
+import { own } from '../../interaction/journal-records.ts'
 import { SLEEP, WAIT, WAITED } from '../waits.ts'
 import { type ShownError, type ShownValue, shown, shownError, shownText, shownTime } from './shown.ts'
 

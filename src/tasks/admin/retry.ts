@@ -1,6 +1,7 @@
 /** How a task is tried again: one that has not ended by itself, and a failed one as a new task. Pure. */
 import { ErrorCode } from '../../definition/protocol-error.ts'
-import { copy, type Journal, own } from '../../interaction/journal.ts'
+import type { Journal } from '../../interaction/journal.ts'
+import { copy, own } from '../../interaction/journal-records.ts'
 import { MAX_REFUSALS } from '../../interaction/question.ts'
 import { NO_CRASHES } from '../changes.ts'
 import { isEnded, type Task, type TaskRecord } from '../record.ts'

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSessions } from '../../../adapters/node.ts'
 import { startHonoSSE } from '../../../adapters/node-mastra.ts'
+import { type Auth, anyOf, bearer } from '../../../src/auth.ts'
 import { createMemoryBus, createTool, type MCPServerConfig } from '../../../src/index.ts'
 import { apiKeys, createKeyAdmin, type KeyStore } from '../../../src/keys.ts'
 import { fromSdk } from '../../../src/sdk.ts'
@@ -49,7 +50,7 @@ async function inSession(server: Fetching, headers: Headers): Promise<Headers> {
 
 const get = (headers: Headers) => new Request(ENDPOINT, { headers: { ...SSE, ...headers } })
 
-const PATHS: [string, (auth: ReturnType<typeof apiKeys>, headers: Headers) => Promise<Response>][] = [
+const PATHS: [string, (auth: Auth, headers: Headers) => Promise<Response>][] = [
   [
     'subscriptions/listen',
     async (auth, headers) => withKeys({ auth }).fetch(modernRequest(...LISTEN, { headers })),
@@ -125,7 +126,11 @@ afterEach(() => {
 })
 
 /** Opens a stream, and checks its caller when told. */
-async function opened(open: (typeof PATHS)[number][1], beforeRead = () => {}) {
+async function opened(
+  open: (typeof PATHS)[number][1],
+  beforeRead = () => {},
+  wrap: (auth: Auth) => Auth = (auth) => auth,
+) {
   const store = counted()
   const admin = createKeyAdmin(store, { server: 'test' })
   const { key, id } = await admin.create({ name: 'ci' })
@@ -136,7 +141,7 @@ async function opened(open: (typeof PATHS)[number][1], beforeRead = () => {}) {
   }
   const auth = apiKeys({ store: { ...store, read }, cacheMs: 0, server: 'test' })
   let response: Response | undefined
-  open(auth, { authorization: `Bearer ${key}` }).then((answer) => {
+  open(wrap(auth), { authorization: `Bearer ${key}` }).then((answer) => {
     response = answer
   })
   // A call becomes a stream after a while, and its clock starts after real cryptography, however long that takes.
@@ -180,6 +185,37 @@ describe('when its key is revoked', () => {
     await check()
     await expect.poll(hasEnded).toBe(true)
     if (name === 'a long call') expect(aborted).toBe(1)
+  })
+})
+
+describe('beside callers of another kind', () => {
+  it.each(PATHS)('%s is judged by the keys alone [auth.any-of]', async (_name, open) => {
+    const seen: string[] = []
+    let admits = false
+    // Another kind that would take the same token later must not keep the stream open.
+    const other = bearer((token) => {
+      seen.push(token)
+      return admits ? { clientId: 'somebody' } : undefined
+    })
+    const { admin, id, check, hasEnded } = await opened(open, undefined, (auth) => anyOf([other, auth]))
+    admits = true
+    seen.length = 0
+    await check()
+    expect([hasEnded(), seen]).toEqual([false, []])
+    await admin.revoke(id)
+    await check()
+    await expect.poll(hasEnded).toBe(true)
+  })
+
+  it('one whose callers are not checked again adds no check [auth.any-of]', async () => {
+    const server = withKeys({
+      auth: anyOf([bearer(() => ({ clientId: 'a' })), apiKeys({ store: counted() })]),
+    })
+    const response = await server.fetch(modernRequest(...LISTEN, { headers: { authorization: 'Bearer a' } }))
+    const reader = response.body!.getReader()
+    await reader.read()
+    expect([response.status, planned()]).toEqual([200, 0])
+    await reader.cancel()
   })
 })
 

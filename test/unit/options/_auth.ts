@@ -44,6 +44,7 @@ export const AUTH: Takers = {
   InvalidTokenError: 'an error: a message, and the options of Error',
   VerifierMisconfiguredError: 'an error: a message, and the options of Error',
   VerifierUnavailableError: 'an error: a message, and the options of Error',
+  anyOf: 'a list of what checks tokens, without options',
   auth0: preset(auth0, { domain: 'shop.auth0.example' }),
   bearer: { call: (options) => bearer(() => undefined, options), options: GATE },
   clerk: preset(clerk, { domain: 'clerk.shop.example' }),

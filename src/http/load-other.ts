@@ -1,0 +1,4 @@
+/** Loads what answers refused requests, and those without a message. */
+import type * as other from './other-part.ts'
+
+export const loadOther = (): Promise<typeof other> => import('./other-part.ts')
