@@ -98,9 +98,9 @@ async function metadata(request: Request, signing: Signing): Promise<Response> {
   const url = `${origin}/.well-known/oauth-authorization-server${pathname === '/' ? '' : pathname}`
   const response = await libraryFor(signing).fetch(new Request(url), { OAUTH_KV: NO_STORE }, {})
   const found = (await response.json()) as { [member: string]: unknown }
-  const document = { ...found, client_id_metadata_document_supported: true }
+  const facts = { ...found, client_id_metadata_document_supported: true }
   const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }
-  return new Response(request.method === 'HEAD' ? null : JSON.stringify(document), { headers })
+  return new Response(request.method === 'HEAD' ? null : JSON.stringify(facts), { headers })
 }
 
 const none = async (): Promise<never> => {
