@@ -1,13 +1,15 @@
 /** Sign-in as `auth` of a server: the authorization server beside it, and the check of its tokens. */
 import type { Auth, AuthContext } from '../auth/auth.ts'
 import { toGate } from '../auth/gate.ts'
-import type { Verifier } from '../auth/verifier.ts'
+import { UnknownTokenError, type Verifier } from '../auth/verifier.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
 import { isA } from '../definition/error-text.ts'
+import { isObject } from '../definition/is-object.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { endpointOf, mayBeRoute, placeOf } from './place.ts'
 import { CORE_OPTIONS, type CoreOptions, createSignIn, type SignIn, type SignInContext } from './sign-in.ts'
 import { oauthError } from './signing.ts'
+import { isSignInToken } from './verify.ts'
 
 /** Options of `signIn`. */
 export interface SignInOptions<E = Env> extends CoreOptions<E> {
@@ -28,15 +30,14 @@ const RECHECK_MS = 15_000
 
 /** What `serve` of an `Auth` receives. */
 export interface ServeContext extends AuthContext {
-  /** Of the caller, for limits. Default: none. */
+  /** Of the caller, for limits. */
   readonly address?: string
-  readonly report?: (error: unknown) => void
+  report(error: unknown): void
 }
 
-/** An `Auth` that answers requests of its own. */
+/** An `Auth` that answers requests of its own: `serve` returns what answers one, undefined for any other. */
 export interface ServingAuth extends Auth {
-  /** Undefined: the request is none of its own. */
-  serve(request: Request, context: ServeContext): Promise<Response> | undefined
+  serve(request: Request, context: ServeContext): ((request: Request) => Promise<Response>) | undefined
 }
 
 /** In `ctx.auth.extra.upstream`: a class, so that neither a copy of the caller nor a log contains a token. */
@@ -45,7 +46,7 @@ class UpstreamAccess {
   constructor(token: () => Promise<string>) {
     this.#token = token
   }
-  static tokenOf({ extra }: AuthInfo): Promise<string> | undefined {
+  static tokenOf({ extra }: { readonly extra?: AuthInfo['extra'] }): Promise<string> | undefined {
     const access: unknown = extra?.upstream
     return isA(access, UpstreamAccess) ? access.#token() : undefined
   }
@@ -75,7 +76,9 @@ export function signIn<E = Env>(options: SignInOptions<E>): ServingAuth {
   const verifier: Verifier = {
     // Those of the location: see `metadata`.
     authorizationServers: [],
+    realm: 'sign-in',
     async verify(token, { env, resource }) {
+      if (!isSignInToken(token)) throw new UnknownTokenError()
       const context: SignInContext = { env, resource }
       const answer = await server.verify(token, context)
       const { sub, connection } = answer.extra
@@ -101,9 +104,11 @@ export function signIn<E = Env>(options: SignInOptions<E>): ServingAuth {
       const path = new URL(request.url).pathname
       if (!mayBeRoute(path)) return undefined
       const { resource, isVouchedFor, name } = context.location()
-      if (!isVouchedFor) return Promise.resolve(unknownUrl())
+      const endpoint = endpointOf(resource)
+      if (!server.hasRoute(path, endpoint)) return undefined
+      if (!isVouchedFor) return async () => unknownUrl()
       const { env, address, report } = context
-      return server.serve(request, path, { env, resource: endpointOf(resource), name, address, report })
+      return (given) => server.serve(given, path, { env, resource: endpoint, name, address, report })!
     },
   }
 }
@@ -120,7 +125,7 @@ function unknownUrl(): Response {
  * and the client has to sign in again; UpstreamUnavailableError if the provider does not answer.
  */
 export async function upstreamToken(auth: AuthInfo | undefined): Promise<string> {
-  const token = auth && UpstreamAccess.tokenOf(auth)
+  const token = isObject(auth) ? UpstreamAccess.tokenOf(auth) : undefined
   if (token === undefined)
     throw new TypeError('upstreamToken needs ctx.auth of a call whose caller came in by signIn.')
   return token

@@ -55,6 +55,8 @@ export interface SignInContext {
 }
 
 export interface SignIn {
+  /** Whether `serve` answers requests for the path. */
+  hasRoute(path: string, resource: string): boolean
   /** `path`: of the request, as its platform shows it. Undefined: it is none of sign-in. */
   serve(request: Request, path: string, context: SignInContext): Promise<Response> | undefined
   /** @throws InvalidTokenError or VerifierUnavailableError. */
@@ -110,6 +112,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     }
   }
   return {
+    hasRoute: (path, resource) => routeOf(path, placeOf(resource)) !== undefined,
     serve: (request, path, context) => {
       const route = routeOf(path, placeOf(context.resource))
       return route && serveSignIn(request, route, () => open(context), context.report ?? (() => {}))

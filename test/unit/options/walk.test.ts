@@ -6,6 +6,7 @@ import { AUTH } from './_auth.ts'
 import { CLIENTS } from './_clients.ts'
 import { RETRIEVAL } from './_retrieval.ts'
 import { SERVERS } from './_servers.ts'
+import { SIGN_IN } from './_sign-in.ts'
 import { errorOf, namesIn, placesIn, type Takers, UNKNOWN, wrongValues } from './_walk.ts'
 
 const ALL: { readonly [entry: string]: Takers } = {
@@ -14,6 +15,7 @@ const ALL: { readonly [entry: string]: Takers } = {
   ...ADAPTERS,
   ...RETRIEVAL,
   'mayfly-mcp/auth': AUTH,
+  ...SIGN_IN,
 }
 
 const entries = Object.keys(manifest.exports)
