@@ -9,6 +9,8 @@ export function localVariables(): { readonly [name: string]: string } {
     ...(stage && { [STAGE_VARIABLE]: stage }),
     // Host names that it accepts; its guard refuses others (DNS rebinding).
     MAYFLY_ALLOWED_HOSTS: process.env.MAYFLY_ALLOWED_HOSTS ?? 'localhost,127.0.0.1,[::1]',
+    // Here, a stand-in may ask who somebody is while no identity provider is set up.
+    MAYFLY_DEV: '1',
     // On the developer's machine every request is logged.
     MAYFLY_LOG: process.env.MAYFLY_LOG ?? 'all',
   }

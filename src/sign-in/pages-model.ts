@@ -84,6 +84,8 @@ export interface ErrorPage {
 export interface WhoPage {
   readonly page: 'who'
   readonly server: string
+  /** Where it leads without an answer. Undefined: there is no such link. */
+  readonly cancelUrl?: string | undefined
   readonly action: string
   readonly fields: { readonly [name: string]: string }
 }

@@ -182,6 +182,8 @@ function who(page: WhoPage): Content {
   const body = html`<header><h1>${title}</h1><p class=soft>Only on this computer: ${named(serverOf(page))} asks here while no identity provider is set up.</p></header><div class=card>${PEOPLE.map(
     ({ name, email }) =>
       html`<form class=none method=get action="${page.action}">${hidden({ ...page.fields, name, email })}<button class="who person"><b aria-hidden=true>${initialOf(name)}</b><p>${name}<small>${email}</small></p></button></form>`,
-  )}<form class=pick method=get action="${page.action}">${hidden(page.fields)}<label>Name<input name=name required maxlength=80 autocomplete=off></label><label>Email<input type=email name=email required maxlength=120 autocomplete=off></label><button class=main>Sign in</button></form></div>`
+  )}<form class=pick method=get action="${page.action}">${hidden(page.fields)}<label>Name<input name=name required maxlength=80 autocomplete=off></label><label>Email<input type=email name=email required maxlength=120 autocomplete=off></label><button class=main>Sign in</button></form></div>${
+    page.cancelUrl !== undefined && html`<p><a href="${page.cancelUrl}">Do not sign in</a></p>`
+  }`
   return { title, body }
 }

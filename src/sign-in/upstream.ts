@@ -24,8 +24,17 @@ export interface Upstream {
    * @throws UpstreamRefusedError if the refresh token was revoked; UpstreamUnavailableError if the provider does not answer.
    */
   refresh?(request: { readonly env: unknown; readonly refreshToken: string }): Promise<UpstreamTokens>
+  /** A page of its own at the URL of the callback, to answer before anything else. Undefined: the request is the callback. */
+  page?(request: { readonly env: unknown; readonly url: URL }): UpstreamPage | undefined
   /** What an operator must set in `env`, for `mayfly doctor`. Undefined: nothing. */
   faultIn?(env: unknown): string | undefined
+}
+
+/** "Who are you?", as `WhoPage` shows it. */
+export interface UpstreamPage {
+  readonly action: string
+  readonly fields: { readonly [name: string]: string }
+  readonly cancelUrl: string
 }
 
 export interface UpstreamStart {

@@ -73,4 +73,5 @@ export const WHO: WhoPage = {
   server: 'Notes',
   action: '/mcp/oauth/callback',
   fields: { state: 's', code: 'stand-in' },
+  cancelUrl: '/mcp/oauth/callback?error=access_denied&state=s',
 }
