@@ -138,7 +138,13 @@ export async function toUpstream(
 /** GET of the URL that is registered with the provider. */
 export async function callback(request: Request, signing: Signing): Promise<Response> {
   const { place, keys, upstream, env, name } = signing
-  const { searchParams: parameters } = new URL(request.url)
+  const { search, searchParams: parameters } = new URL(request.url)
+  try {
+    const own = upstream.page?.({ env, url: new URL(place.callback + search) })
+    if (own !== undefined) return pageResponse({ page: 'who', server: name, ...own })
+  } catch (error) {
+    return upstreamFailure(signing, error)
+  }
   // Used up before the code is: of two requests with one state, the second does not reach the provider.
   const returned = await asUnit(signing, async (unit) => {
     const flow = await readFlow(unit, keys, place, 'upstream', parameters.get('state') ?? '', request)

@@ -10,9 +10,9 @@ a{color:var(--key)}
 ul{list-style:none;padding:0}
 code{font-family:ui-monospace,Consolas,monospace;font-size:.875em;unicode-bidi:isolate}
 small,.soft{color:var(--soft);font-size:.875rem}
-header{display:grid;justify-items:center;gap:.75rem;text-align:center}
-.pair{display:flex;align-items:center;gap:.75rem}
-.pair i{width:2.5rem;border-top:3px dotted var(--soft)}
+header{display:grid;grid-template-columns:minmax(0,1fr);justify-items:center;gap:.75rem;text-align:center}
+.pair{display:flex;max-width:100%;justify-content:center;align-items:center;gap:min(.75rem,3%)}
+.pair i{flex:0 1 2.5rem;border-top:3px dotted var(--soft)}
 .pair b,.who b{display:grid;place-items:center;flex:none;width:3.5rem;height:3.5rem;border:var(--line);border-radius:1rem;background:var(--card);color:var(--key);font-size:1.75rem;line-height:1}
 .pair i+b{background:var(--key);color:var(--bg)}
 .pair .bad{color:var(--bad);border-color:var(--bad)}
@@ -22,7 +22,7 @@ header{display:grid;justify-items:center;gap:.75rem;text-align:center}
 .card>*+*{border-top:var(--line)}
 .who{display:flex;flex-wrap:wrap;align-items:center;gap:.5rem .75rem}
 .who b{width:2.5rem;height:2.5rem;border-radius:50%;font-size:1.125rem;background:var(--bg)}
-.who p{flex:1;min-width:9rem}
+.who p{flex:1;min-width:min(9rem,100%)}
 .who small,.from>small{display:block}
 .scopes li{padding-left:1.75rem;position:relative}
 .scopes li+li,.from *+small,h2+*,p+.scopes{margin-top:.375rem}
@@ -44,4 +44,4 @@ input{display:block;width:100%;font:inherit;margin-top:.25rem;color:inherit;back
 @media(forced-colors:active){.scopes li::before{border-color:CanvasText}.main{border-width:3px}}`
 
 /** The hash of STYLE, recomputed by a unit test. */
-export const STYLE_HASH = 'sha256-/IPV4mMlHzHHaQN9LrP23yuCVyYK/VbKSSAqgrBjXwI='
+export const STYLE_HASH = 'sha256-ZX/LwCAa3OmemdIezCqehpDJzu9YQoMzBAYxMX0009A='

@@ -9,6 +9,7 @@ import { checkSecrets, createKeys, type SignInKeys } from './keys.ts'
 import { placeOf, routeOf } from './place.ts'
 import { serveSignIn } from './server.ts'
 import type { Signing } from './signing.ts'
+import { inUse } from './stand-in.ts'
 import { type GrantStore, requireGrantStore } from './store.ts'
 import type { Upstream } from './upstream.ts'
 import { upstreamTokenOf } from './upstream-tokens.ts'
@@ -102,7 +103,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       place,
       store: await ownStore(storeFor(env)!, place.issuer),
       keys: keysFor(env)!,
-      upstream,
+      upstream: inUse(upstream, env),
       scopes,
       lifetimes,
       name: name ?? new URL(resource).host,
@@ -126,7 +127,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
         // Bindings of a platform are not there when an operator asks.
         if (typeof store !== 'function') return textOf(error)
       }
-      return upstream.faultIn?.(env)
+      return inUse(upstream, env).faultIn?.(env)
     },
   }
 }

@@ -30,6 +30,8 @@ export interface OpenIdProvider extends AsyncDisposable {
 export interface OpenIdProviderOptions {
   /** Default: where it listens. */
   readonly issuer?: string
+  /** Of the client. Default: `REDIRECT`. */
+  readonly redirectUri?: string
   /** Of the one person. Default: Ada. */
   readonly claims?: { readonly [claim: string]: unknown }
   /** Puts all of them into ID tokens. Default true: false as the standard says. */
@@ -42,6 +44,7 @@ export async function startOpenIdProvider({
   issuer: named,
   claims = ADA,
   inIdToken = true,
+  redirectUri = REDIRECT,
 }: OpenIdProviderOptions = {}): Promise<OpenIdProvider> {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
   const jwk = { ...(await exportJWK(privateKey)), kid: 'first', alg: 'RS256', use: 'sig' }
@@ -56,7 +59,7 @@ export async function startOpenIdProvider({
       {
         client_id: CLIENT.clientId,
         client_secret: CLIENT.clientSecret,
-        redirect_uris: [REDIRECT],
+        redirect_uris: [redirectUri],
         grant_types: ['authorization_code', 'refresh_token'],
       },
     ],
@@ -157,12 +160,12 @@ export async function toCallback(
 }
 
 /** Follows redirects with cookies, up to the callback. */
-async function browse(start: string, provider: OpenIdProvider): Promise<URL> {
+export async function browse(start: string, provider: OpenIdProvider, end = REDIRECT): Promise<URL> {
   const cookies = new Map<string, string>()
   const { host, protocol } = new URL(provider.issuer)
   let url = new URL(start)
   for (let hops = 0; hops < 10; hops++) {
-    if (url.href.startsWith(REDIRECT)) return url
+    if (url.href.startsWith(end)) return url
     const response = await fetch(`${provider.origin}${url.pathname}${url.search}`, {
       redirect: 'manual',
       headers: {

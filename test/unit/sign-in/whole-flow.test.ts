@@ -1,0 +1,131 @@
+/** From an app to its tokens, with the real `oidc-provider` behind sign-in, and with the stand-in. */
+import { describe, expect, it } from 'vitest'
+import { google } from '../../../src/sign-in/google.ts'
+import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
+import { oidc } from '../../../src/sign-in/oidc.ts'
+import { createSignIn } from '../../../src/sign-in/sign-in.ts'
+import type { Upstream } from '../../../src/sign-in/upstream.ts'
+import { browse, CLIENT, REDIRECT, startOpenIdProvider } from './_provider.ts'
+import {
+  authorizeUrl,
+  createWorld,
+  decide,
+  exchange,
+  Jar,
+  registered,
+  SECRET,
+  type World,
+} from './_sign-in.ts'
+
+/** A server as `createWorld` makes it, at another place and with another provider. */
+function worldWith(upstream: Upstream, origin: string, env: object): World {
+  const signIn = createSignIn('createSignIn', {
+    ...{ upstream, store: createMemoryGrants(), secrets: [SECRET] },
+    scopes: { 'notes:read': 'Read your notes' },
+  })
+  const world = createWorld({ origin, resource: `${origin}/mcp` })
+  const reports: unknown[] = []
+  const context = { ...world.context, env, report: (error: unknown) => reports.push(error) }
+  const send = async (request: Request): Promise<Response> =>
+    (await signIn.serve(request, new URL(request.url).pathname, context)) ??
+    new Response(null, { status: 404 })
+  const at = (path: string): string => (path.startsWith('http') ? path : origin + path)
+  return {
+    ...{ ...world, signIn, context, reports, send },
+    get: (path, headers = {}) => send(new Request(at(path), { headers })),
+    form: (path, fields, headers = {}) =>
+      send(new Request(at(path), { method: 'POST', headers, body: new URLSearchParams(fields) })),
+    register: (metadata = {}) =>
+      send(
+        new Request(at('/oauth/register'), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            redirect_uris: ['http://127.0.0.1:5555/cb'],
+            token_endpoint_auth_method: 'none',
+            ...metadata,
+          }),
+        }),
+      ),
+  }
+}
+
+/** Up to the question, whose page is returned, and from there to tokens. */
+async function throughConsent(world: World, back: Response, jar: Jar, clientId: string) {
+  const question = back.headers.get('location') ?? ''
+  const page = await (await world.get(question, jar.headers)).text()
+  const handle = new URL(question).searchParams.get('consent') ?? ''
+  const final = await decide(world, handle, jar)
+  const code = new URL(final.headers.get('location') ?? '').searchParams.get('code') ?? ''
+  const resource = world.context.resource
+  const tokens = await exchange(world, code, clientId, { resource })
+  return { page, tokens: (await tokens.json()) as { readonly access_token: string } }
+}
+
+describe('sign-in with oidc-provider', () => {
+  it('an app → the provider → the question, with the person’s name → tokens', async () => {
+    const origin = new URL(REDIRECT).origin
+    await using provider = await startOpenIdProvider({ redirectUri: `${origin}/oauth/callback` })
+    const upstream = oidc({ issuer: provider.issuer, ...CLIENT, fetch: provider.fetch, name: 'Example' })
+    const world = worldWith(upstream, origin, {})
+    const clientId = await registered(world, { client_name: 'Claude' })
+    const jar = new Jar()
+
+    const query = { resource: world.context.resource }
+    const away = jar.take(await world.get(await authorizeUrl({ clientId, query }), jar.headers))
+    const url = await browse(away.headers.get('location')!, provider, `${origin}/oauth/callback`)
+    const back = jar.take(await world.get(url.href, jar.headers))
+    const { page, tokens } = await throughConsent(world, back, jar, clientId)
+
+    expect(page).toContain('<bdi>Ada Lovelace</bdi>')
+    expect(page).toContain('signed in with Example')
+    const verified = await world.signIn.verify(tokens.access_token, world.context)
+    expect(verified).toMatchObject({ extra: { claims: { email: 'ada@notes.example' } } })
+    expect(world.reports).toEqual([])
+  })
+})
+
+describe('sign-in in mayfly dev, without a client id', () => {
+  const upstream = google({ clientId: (env) => env.GOOGLE_ID, clientSecret: (env) => env.GOOGLE_SECRET })
+  const start = async (origin: string, env: object) => {
+    const world = worldWith(upstream, origin, env)
+    const clientId = await registered(world)
+    const jar = new Jar()
+    const query = { resource: world.context.resource }
+    return { world, clientId, jar, away: jar.take(await world.get(await authorizeUrl({ clientId, query }))) }
+  }
+
+  it('asks who somebody is, and goes on with the answer', async () => {
+    const { world, clientId, jar, away } = await start('http://localhost:8787', { MAYFLY_DEV: '1' })
+    const asking = await world.get(away.headers.get('location')!, jar.headers)
+    const html = await asking.text()
+    expect(html).toContain('Who are you?')
+    const fields = Object.fromEntries(
+      [...html.matchAll(/<input type=hidden name="(\w+)" value="([^"]*)">/g)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    ) as Record<string, string>
+    const answer = new URLSearchParams({ ...fields, name: 'Zoë', email: 'zoe@example.com' })
+
+    const back = jar.take(await world.get(`/oauth/callback?${answer}`, jar.headers))
+    const { page, tokens } = await throughConsent(world, back, jar, clientId)
+
+    expect(page).toContain('<bdi>Zoë</bdi>')
+    expect(await world.signIn.verify(tokens.access_token, world.context)).toMatchObject({
+      extra: { claims: { email: 'zoe@example.com' } },
+    })
+    expect(world.signIn.faultIn({ MAYFLY_DEV: '1' })).toBeUndefined()
+  })
+
+  it.each([
+    ['deployed, whatever its Host says', 'http://localhost:8787', {}],
+    ['in dev, at a public URL', 'https://notes.example', { MAYFLY_DEV: '1' }],
+  ])('%s → nobody is asked, and the operator learns why', async (_what, origin, env) => {
+    const { world, away } = await start(origin, env)
+
+    expect(away.status).toBe(503)
+    expect(await away.text()).toContain('not set up correctly')
+    expect(world.reports).toHaveLength(1)
+  })
+})
