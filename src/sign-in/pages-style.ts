@@ -11,7 +11,7 @@ ul{list-style:none;padding:0}
 code{font-family:ui-monospace,Consolas,monospace;font-size:.875em;unicode-bidi:isolate}
 small,.soft{color:var(--soft);font-size:.875rem}
 header{display:grid;grid-template-columns:minmax(0,1fr);justify-items:center;gap:.75rem;text-align:center}
-.pair{display:flex;max-width:100%;justify-content:center;align-items:center;gap:min(.75rem,3%)}
+.pair{display:flex;max-width:100%;justify-content:center;align-items:center;gap:.75rem}
 .pair i{flex:0 1 2.5rem;border-top:3px dotted var(--soft)}
 .pair b,.who b{display:grid;place-items:center;flex:none;width:3.5rem;height:3.5rem;border:var(--line);border-radius:1rem;background:var(--card);color:var(--key);font-size:1.75rem;line-height:1}
 .pair i+b{background:var(--key);color:var(--bg)}
@@ -44,4 +44,4 @@ input{display:block;width:100%;font:inherit;margin-top:.25rem;color:inherit;back
 @media(forced-colors:active){.scopes li::before{border-color:CanvasText}.main{border-width:3px}}`
 
 /** The hash of STYLE, recomputed by a unit test. */
-export const STYLE_HASH = 'sha256-ZX/LwCAa3OmemdIezCqehpDJzu9YQoMzBAYxMX0009A='
+export const STYLE_HASH = 'sha256-ZTId2bbaAMms6JRSCRWoMBqDmujWGVI/8xTI9VgInvE='

@@ -205,17 +205,21 @@ describe.each(Object.keys(PAGES))('%s', (name) => {
   })
 })
 
-/** Elements whose text is larger than they are. */
+/** Elements that are wider than there is room in what they are in. */
 function clipped(page: Page): Promise<string[]> {
-  return page
-    .locator('main *')
-    .evaluateAll((all) =>
-      all
-        .filter(
-          (one) => getComputedStyle(one).overflow !== 'visible' && one.scrollWidth > one.clientWidth + 1,
-        )
-        .map((one) => one.outerHTML.slice(0, 80)),
-    )
+  return page.locator('main *').evaluateAll((all) =>
+    all
+      .filter((one) => {
+        const parent = one.parentElement!
+        const { paddingLeft, paddingRight, display } = getComputedStyle(parent)
+        const [inner, outer] = [one.getBoundingClientRect(), parent.getBoundingClientRect()]
+        if (display === 'inline' || inner.width === 0) return false
+        const left = outer.left + Number.parseFloat(paddingLeft) - 1
+        const right = outer.right - Number.parseFloat(paddingRight) + 1
+        return inner.left < left || inner.right > right
+      })
+      .map((one) => one.outerHTML.slice(0, 80)),
+  )
 }
 
 describe('the consent', () => {
