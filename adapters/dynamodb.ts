@@ -1,4 +1,4 @@
-/** A task store and a store of API keys on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes include. */
+/** Stores of tasks, API keys and grants on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes include. */
 
 import { type Names as NamesOf, requireOptions } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
@@ -16,7 +16,8 @@ import { createInSlot, type Slot, updateSlot } from './_tasks/slots.ts'
 import { createStoreAsk } from './_tasks/store-ask.ts'
 import { createMeasuredClock } from './_tasks/store-clock.ts'
 
-export type { DynamoClient, DynamoItem, DynamoValue } from './_dynamodb/client.ts'
+export type { DynamoClient, DynamoGrantClient, DynamoItem, DynamoValue } from './_dynamodb/client.ts'
+export { type DynamoGrantsOptions, dynamoGrants, dynamoGrantTable } from './_dynamodb/grants.ts'
 export { type DynamoKeyStoreOptions, dynamoKeyStore, dynamoKeyTable } from './_dynamodb/key-store.ts'
 export { dynamoTaskTable } from './_dynamodb/table.ts'
 

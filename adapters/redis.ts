@@ -1,6 +1,6 @@
 /**
- * A rendezvous, a bus, a rate limiter and stores of tasks and API keys on Redis, with `redis` or `ioredis` as the client. Only tasks, keys and the counts
- * of the rate limiter are stored: Redis drops an answer that no call waits for. While Redis is down, every wait has a limit.
+ * A rendezvous, a bus, a rate limiter and stores of tasks, API keys and grants on Redis, with `redis` or `ioredis` as the client. Only those and
+ * the counts of the rate limiter are stored: Redis drops an answer that no call waits for. While Redis is down, every wait has a limit.
  */
 
 import { ABOVE_ZERO } from '../src/definition/option-kind.ts'
@@ -22,6 +22,7 @@ export type { OutageOptions } from '../src/events/outage.ts'
 export type { SubscriptionStoreOptions } from '../src/events/subscription-store.ts'
 export type { Subscriptions } from '../src/subscriptions.ts'
 export type { IoRedisSubscriber, NodeRedisSubscriber, RedisSubscriber } from './_redis/channels.ts'
+export { type RedisGrantsOptions, redisGrants } from './_redis/grants.ts'
 export { type RedisKeyStoreOptions, redisKeyStore } from './_redis/key-store.ts'
 export type {
   IoRedisStoreClient,

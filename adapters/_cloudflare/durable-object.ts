@@ -32,6 +32,8 @@ export interface ObjectStorage {
   getAlarm(): Promise<number | null>
   setAlarm(at: number): Promise<void>
   deleteAlarm(): Promise<void>
+  /** All writes of `work` are made, or none. */
+  transactionSync<Result>(work: () => Result): Result
   readonly sql: {
     exec(query: string, ...values: SqlValue[]): { toArray(): { readonly [column: string]: SqlValue }[] }
   }

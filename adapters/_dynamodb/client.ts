@@ -66,3 +66,41 @@ export interface DynamoClient {
     },
   ): Promise<{ Items?: KeptItem[] | undefined; LastEvaluatedKey?: KeptItem | undefined }>
 }
+
+/** What a write demands of the item before it. */
+export interface Demand {
+  ConditionExpression: string
+  ExpressionAttributeNames: Record<string, string>
+  ExpressionAttributeValues: Record<string, DynamoValue>
+}
+
+interface Key {
+  TableName: string
+  Key: Record<string, DynamoValue>
+}
+
+/** One write of a transaction. */
+export interface TransactItem {
+  Put?: { TableName: string; Item: Record<string, DynamoValue> } & Partial<Demand>
+  Delete?: Key & Partial<Demand>
+  ConditionCheck?: Key & Demand
+}
+
+/** `new DynamoDB({})` of `@aws-sdk/client-dynamodb`, or an object with these of its methods. */
+export interface DynamoGrantClient {
+  readonly config?: { readonly systemClockOffset?: number }
+  getItem(input: Key & { ConsistentRead: boolean }): Promise<{ Item?: KeptItem | undefined }>
+  transactWriteItems(input: { TransactItems: TransactItem[] }): Promise<unknown>
+  query(
+    input: Names & {
+      TableName: string
+      ConsistentRead: boolean
+      KeyConditionExpression: string
+      FilterExpression: string
+      ProjectionExpression: string
+      ExpressionAttributeValues: Record<string, DynamoValue>
+      Limit: number
+      ExclusiveStartKey?: Record<string, DynamoValue>
+    },
+  ): Promise<{ Items?: KeptItem[] | undefined; LastEvaluatedKey?: KeptItem | undefined }>
+}

@@ -1,9 +1,7 @@
 /** The table of a task store, and the function that limits an owner's open tasks. */
 import { serverName } from '../../src/definition/server-name.ts'
 import { type Names, requireOptions } from '../../src/definition/unknown-option.ts'
-
-/** A schema of its own, since some platforms serve all tables of `public` to anyone with a public key. */
-const SCHEMA = 'mayfly'
+import { migrationOf, type Part, SCHEMA, schemaOf } from './migration.ts'
 
 /** A server and its stage, which name its table. */
 export interface PostgresTaskOwner {
@@ -52,20 +50,8 @@ export function checkTable(table: string, kind = 'task'): void {
  */
 export function postgresTaskSchema(of: string | PostgresTaskOwner): string {
   const table = toTable(of, 'postgresTaskSchema')
-  const schema = table.startsWith(`${SCHEMA}.`) ? `CREATE SCHEMA IF NOT EXISTS ${SCHEMA};\n` : ''
-  return schema + tableSchema(table)
+  return schemaOf(table, partsOf(table))
 }
-
-/** A part of the schema, and the SQL that is true if the database lacks it: even what changes nothing takes locks. */
-interface Part {
-  readonly isMissing: string
-  readonly sql: string
-}
-
-const tableSchema = (table: string): string =>
-  partsOf(table)
-    .map(({ sql }) => `${sql}\n`)
-    .join('')
 
 const CREATE_TYPES = 'text, text, bigint, boolean, bigint, bigint, text, text, bigint, bigint'
 
@@ -149,27 +135,7 @@ END
 `
 }
 
-/** How long a change waits for a table that others use. Those who read it next wait behind the change, so only shortly. */
-const LOCK_TIMEOUT = '300ms'
-
-/** How long one process waits for another that makes the same changes: less than the store waits for its database. */
-const TURN_TIMEOUT = '4s'
-
-/**
- * What the database lacks of the schema, as one statement, since HTTP drivers only send single statements. If nothing is missing it locks
- * nothing: it may run at each cold start, while others read for long. Otherwise waits for other processes that do the same.
- */
+/** What the database lacks of the schema, as one statement. */
 export function toMigration(table: string): string {
-  const parts = partsOf(table)
-  const isComplete = `IF NOT (${parts.map(({ isMissing }) => isMissing).join('\n  OR ')}) THEN RETURN; END IF;\n`
-  // Who may not create schemas may still create tables in one that exists.
-  const schema = `PERFORM pg_advisory_xact_lock(hashtext('${SCHEMA}'), 0);
-IF to_regnamespace('${SCHEMA}') IS NULL THEN CREATE SCHEMA IF NOT EXISTS ${SCHEMA}; END IF;\n`
-  const changes = parts.map(({ isMissing, sql }) => `IF ${isMissing} THEN\n${sql}\nEND IF;\n`).join('')
-  return `DO $migrate$ BEGIN
-${isComplete}SET LOCAL lock_timeout = '${TURN_TIMEOUT}';
-PERFORM pg_advisory_xact_lock(hashtext('${table}'), 0);
-SET LOCAL client_min_messages = warning;
-${table.startsWith(`${SCHEMA}.`) ? schema : ''}SET LOCAL lock_timeout = '${LOCK_TIMEOUT}';
-${changes}END $migrate$`
+  return migrationOf(table, partsOf(table))
 }

@@ -16,6 +16,7 @@ import { createOwnedName } from '../_bus/owned-name.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import { refuseTypeFetch } from './fetch-types.ts'
+import { LOCK_NOT_AVAILABLE } from './migration.ts'
 import { type Row, toTask, toValues } from './task-row.ts'
 import { checkTable, type PostgresTaskOwner, toMigration, toTable, toTaskTable } from './task-schema.ts'
 import { createStatements, PURGED_AT_ONCE, SEEN_AT_ONCE } from './task-statements.ts'
@@ -72,8 +73,6 @@ const PURGE_EVERY_MS = 60_000
 
 /** Error codes for a missing table, function, schema or column. */
 const MISSING = new Set(['42P01', '42883', '3F000', '42703'])
-
-const LOCK_NOT_AVAILABLE = '55P03'
 
 /** Not `now()`, which is when a transaction began. */
 const NOW = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now'

@@ -9,6 +9,8 @@ export interface Proxy {
   readonly cut: Outage
   /** Bytes arrive nowhere, and nobody is told. */
   readonly silent: Outage
+  /** What is asked arrives, and what is answered does not. */
+  readonly mute: Outage
   stop(): void
 }
 
@@ -16,6 +18,7 @@ export async function startProxy(target: number): Promise<Proxy> {
   const sockets = new Set<Socket>()
   let isCut = false
   let isSilent = false
+  let isMute = false
   const drop = (): void => {
     for (const socket of sockets) socket.destroy()
   }
@@ -27,7 +30,7 @@ export async function startProxy(target: number): Promise<Proxy> {
       [far, near],
     ] as const) {
       sockets.add(from)
-      from.on('data', (bytes) => isSilent || to.write(bytes))
+      from.on('data', (bytes) => isSilent || (isMute && from === far) || to.write(bytes))
       from.on('error', () => {})
       from.on('close', () => {
         sockets.delete(from)
@@ -54,6 +57,15 @@ export async function startProxy(target: number): Promise<Proxy> {
       // What was swallowed cannot be made up for: such connections end.
       end() {
         isSilent = false
+        drop()
+      },
+    },
+    mute: {
+      begin() {
+        isMute = true
+      },
+      end() {
+        isMute = false
         drop()
       },
     },

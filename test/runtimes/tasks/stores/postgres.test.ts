@@ -1,46 +1,14 @@
 /** The suite of every store, over a real Postgres, with each client library; and what its table is left with. */
-import { Pool } from 'pg'
-import postgres from 'postgres'
+import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type PostgresClient, postgresTaskSchema, postgresTaskStore } from '../../../../adapters/postgres.ts'
+import { postgresTaskSchema, postgresTaskStore } from '../../../../adapters/postgres.ts'
 import { type BusServer, startPostgresServer } from '../../buses/_servers.ts'
+import { createPool, POSTGRES_CLIENTS } from './_postgres.ts'
 import { startProxy } from './_proxy.ts'
 import { newTask } from './_tasks.ts'
 import { taskStoreSuite } from './suite.ts'
 
-/** The server stops while the last connections are closed, which each of them would say. */
-function createPool(connectionString: string): Pool {
-  return new Pool({ connectionString }).on('connect', (client) => client.on('error', () => {}))
-}
-
-const clients: { readonly [library: string]: (url: string) => { client: PostgresClient; close(): unknown } } =
-  {
-    postgres(url) {
-      const client = postgres(url, { fetch_types: false })
-      return { client, close: () => client.end({ timeout: 1 }) }
-    },
-    pg(url) {
-      const client = createPool(url)
-      return { client, close: () => client.end() }
-    },
-    /** As Neon's over HTTP: one statement at a time, each on any connection, and rows are all that comes back. */
-    'a driver of single statements'(url) {
-      const pool = createPool(url).on('error', () => {})
-      const query = async (text: string, parameters: (string | null)[] = []): Promise<unknown> => {
-        // With parameters, even if there are none: Postgres then takes a single statement alone.
-        const { rows } = await pool.query({ text, values: parameters, queryMode: 'extended' } as {
-          text: string
-        })
-        return rows
-      }
-      return {
-        client: Object.assign(() => {}, { query, unsafe: (text: string) => text }),
-        close: () => pool.end(),
-      }
-    },
-  }
-
-for (const [library, open] of Object.entries(clients)) {
+for (const [library, open] of Object.entries(POSTGRES_CLIENTS)) {
   taskStoreSuite(`Postgres, by ${library}`, async () => {
     const server = await startPostgresServer()
     const url = new URL(server.url)
