@@ -20,6 +20,9 @@ export interface DynamoGrantsOptions extends Pick<OutageOptions, 'timeoutMs'> {
 
 const OPTIONS: Names<DynamoGrantsOptions> = { table: 'string', prefix: 'string', timeoutMs: [0] }
 
+/** Smaller differences of the clocks are not known. */
+const MEASURED_TO_MS = 5000
+
 /** The delays after which a transaction is tried again that met another one. */
 const CONFLICTS = { firstMs: 20, maxMs: 500 }
 
@@ -57,8 +60,11 @@ export function dynamoGrants(client: DynamoGrantClient, options: DynamoGrantsOpt
   const ask = askTable(createStoreAsk(options, 'DynamoDB'), TableName)
   const pk = { S: `${prefix}#grants` }
   const keyOf = (key: string) => ({ pk, sk: { S: key } })
-  // DynamoDB has no clock that an expression could use, but its client notes by how much AWS's is ahead: 5 minutes and more.
-  const now = (): number => Date.now() + (client.config?.systemClockOffset ?? 0)
+  // DynamoDB has no clock that an expression could use, but its client measures AWS's, by a header in whole seconds.
+  const now = (): number => {
+    const { systemClockOffset: offsetMs = 0 } = client.config ?? {}
+    return Date.now() + (Math.abs(offsetMs) < MEASURED_TO_MS ? 0 : offsetMs)
+  }
   const get = async (key: string): Promise<KeptItem | undefined> =>
     (await ask(() => client.getItem({ TableName, Key: keyOf(key), ConsistentRead: true }))).Item
   const put = (key: string, value: string, version: string, expiresAt: number | undefined) => ({
@@ -119,14 +125,13 @@ export function dynamoGrants(client: DynamoGrantClient, options: DynamoGrantsOpt
         client.query({
           TableName,
           ConsistentRead: true,
-          KeyConditionExpression: '#pk = :pk AND #sk BETWEEN :from AND :to',
+          KeyConditionExpression: `#pk = :pk AND ${options.prefix === '' ? '#sk >= :from' : 'begins_with(#sk, :from)'}`,
           FilterExpression: 'attribute_not_exists(#expiresAt) OR #expiresAt > :now',
           ProjectionExpression: '#sk',
           ExpressionAttributeNames: { '#pk': 'pk', '#sk': 'sk', '#expiresAt': 'expiresAt' },
           ExpressionAttributeValues: {
             ':pk': pk,
             ':from': { S: from },
-            ':to': { S: to },
             ':now': { N: String(now()) },
           },
           Limit: limit,
@@ -176,7 +181,8 @@ function askTable(askClient: Ask, table: string): Ask {
     try {
       return await askClient(command)
     } catch (error) {
-      const isOther = memberOf(error, 'name') === 'ValidationException' && /schema/.test(textOf(error))
+      const isOther =
+        memberOf(error, 'name') === 'ValidationException' && /schema|key condition/i.test(textOf(error))
       if (!isOther && memberOf(error, 'name') !== 'ResourceNotFoundException') throw error
       throw new Error(
         `The DynamoDB table "${table}" of grants is missing, or has other keys: create it with dynamoGrantTable().`,

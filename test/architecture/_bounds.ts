@@ -111,7 +111,8 @@ export const BOUNDS: readonly Bound[] = [
         'DurableObjectNamespace.get.fetch DurableObjectNamespace.idFromName',
       'adapters/_dynamodb/client.ts':
         'DynamoClient.deleteItem DynamoClient.getItem DynamoClient.putItem DynamoClient.query ' +
-        'DynamoClient.scan DynamoClient.updateItem',
+        'DynamoClient.scan DynamoClient.updateItem ' +
+        'DynamoGrantClient.getItem DynamoGrantClient.query DynamoGrantClient.transactWriteItems',
       'adapters/_postgres/receive.ts':
         'PgConnection.on PgConnection.query PgConnection.removeListener PgPool.connect ' +
         'PgPool.query PostgresSql.listen PostgresSql.unsafe receiveWithSql.registered.unlisten',

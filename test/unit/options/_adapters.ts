@@ -3,21 +3,23 @@ import { MCPServer } from 'mayfly-mcp'
 import * as bun from 'mayfly-mcp/bun'
 import {
   durableObjectBus,
+  durableObjectGrants,
   durableObjectRendezvous,
   durableObjectSubscriptions,
   durableObjectTaskStore,
   kvKeyStore,
 } from 'mayfly-mcp/cloudflare'
 import { deno } from 'mayfly-mcp/deno'
-import { dynamoKeyStore, dynamoTaskStore } from 'mayfly-mcp/dynamodb'
+import { dynamoGrants, dynamoKeyStore, dynamoTaskStore } from 'mayfly-mcp/dynamodb'
 import { mcp } from 'mayfly-mcp/hono'
 import { durableRunner, lambda, sqsRunner, streamingLambda } from 'mayfly-mcp/lambda'
 import { natsBus } from 'mayfly-mcp/nats'
 import { netlify, netlifyEdge } from 'mayfly-mcp/netlify'
 import { createSessions, nodeListener, serve, startHTTP, startStdio } from 'mayfly-mcp/node'
-import { postgresBus, postgresKeyStore, postgresTaskStore } from 'mayfly-mcp/postgres'
+import { postgresBus, postgresGrants, postgresKeyStore, postgresTaskStore } from 'mayfly-mcp/postgres'
 import {
   redisBus,
+  redisGrants,
   redisKeyStore,
   redisRateLimiter,
   redisRendezvous,
@@ -68,6 +70,7 @@ export const ADAPTERS: {
   },
   'mayfly-mcp/cloudflare': {
     MayflyBus: OBJECT,
+    MayflyGrants: OBJECT,
     MayflyRendezvous: OBJECT,
     MayflySubscriptions: OBJECT,
     MayflyTaskObject: OBJECT,
@@ -76,6 +79,10 @@ export const ADAPTERS: {
     durableObjectBus: {
       call: (options) => durableObjectBus(namespace, options),
       options: { name: 'a', pingMs: 1000, ...OUTAGE },
+    },
+    durableObjectGrants: {
+      call: (options) => durableObjectGrants(namespace, options),
+      options: { name: 'a', timeoutMs: 1000 },
     },
     durableObjectRendezvous: {
       call: (options) => durableObjectRendezvous(namespace, options),
@@ -99,6 +106,8 @@ export const ADAPTERS: {
   },
   'mayfly-mcp/deno': { deno: on(deno, { hostname: '127.0.0.1' }) },
   'mayfly-mcp/dynamodb': {
+    dynamoGrantTable: 'takes the name of a table',
+    dynamoGrants: over(dynamoGrants, { table: 'a', prefix: 'b', timeoutMs: 1000 }),
     dynamoKeyStore: over(dynamoKeyStore, { table: 'a', prefix: 'b', timeoutMs: 1000 }),
     dynamoKeyTable: 'takes the name of a table',
     dynamoTaskStore: over(dynamoTaskStore, { table: 'a', prefix: 'b', timeoutMs: 1000 }),
@@ -149,6 +158,8 @@ export const ADAPTERS: {
   },
   'mayfly-mcp/postgres': {
     postgresBus: { call: postgresBus, options: { client, prefix: 'a', ...OUTAGE } },
+    postgresGrantSchema: 'takes the name of a table',
+    postgresGrants: over(postgresGrants, { table: 'a', createTable: true, ...OUTAGE }),
     postgresTaskSchema: 'takes the name of a table',
     postgresKeySchema: 'takes the name of a table',
     postgresKeyStore: over(postgresKeyStore, { table: 'a', ...OUTAGE }),
@@ -162,6 +173,7 @@ export const ADAPTERS: {
       call: redisSubscriptions,
       options: { client, prefix: 'a', ttlMs: 1000, maxCharacters: 1000, ...OUTAGE },
     },
+    redisGrants: over(redisGrants, { prefix: 'a', ...OUTAGE }),
     redisKeyStore: over(redisKeyStore, { prefix: 'a', ...OUTAGE }),
     redisTaskStore: over(redisTaskStore, { prefix: 'a', ...OUTAGE }),
   },
