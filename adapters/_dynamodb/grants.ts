@@ -105,7 +105,10 @@ export function dynamoGrants(client: DynamoGrantClient, options: DynamoGrantsOpt
       for (let tries = 1; ; tries++) {
         const first = { key: receipt, value: digest, expiresAt: now() + RECEIPT_MS, ifVersion: null }
         const TransactItems = [first, ...writes].flatMap((write) => toItems(write, version))
-        const outcome = await outcomeOf(() => ask(() => client.transactWriteItems({ TransactItems })))
+        const outcome = await ask(() => client.transactWriteItems({ TransactItems })).then(
+          () => 'made',
+          toOutcome,
+        )
         if (outcome === 'made') return true
         // The answer to an earlier try of this commit may have been lost.
         if (outcome === 'refused') return (await get(receipt))?.value?.S === digest
@@ -160,20 +163,19 @@ function demandOf({ ifVersion }: GrantWrite, now: number): Demand | undefined {
   }
 }
 
-/** `met`: another transaction or write had one of the items at that time, so that nothing was compared. */
-async function outcomeOf(transact: () => Promise<unknown>): Promise<'made' | 'refused' | 'met'> {
-  try {
-    await transact()
-    return 'made'
-  } catch (error) {
-    if (memberOf(error, 'name') === 'TransactionInProgressException') return 'met'
-    if (memberOf(error, 'name') !== 'TransactionCanceledException') throw error
-    const reasons = memberOf(error, 'CancellationReasons')
-    const codes = Array.isArray(reasons) ? reasons.map((reason) => memberOf(reason, 'Code')) : []
-    if (codes.includes('ConditionalCheckFailed')) return 'refused'
-    if (codes.includes('TransactionConflict')) return 'met'
-    throw error
-  }
+/**
+ * What a failed transaction says. `met`: another transaction or write had one of the items at that time, so that nothing was compared.
+ *
+ * @throws whatever else has failed.
+ */
+function toOutcome(error: unknown): 'refused' | 'met' {
+  if (memberOf(error, 'name') === 'TransactionInProgressException') return 'met'
+  if (memberOf(error, 'name') !== 'TransactionCanceledException') throw error
+  const reasons = memberOf(error, 'CancellationReasons')
+  const codes = Array.isArray(reasons) ? reasons.map((reason) => memberOf(reason, 'Code')) : []
+  if (codes.includes('ConditionalCheckFailed')) return 'refused'
+  if (codes.includes('TransactionConflict')) return 'met'
+  throw error
 }
 
 function askTable(askClient: Ask, table: string): Ask {

@@ -40,7 +40,11 @@ export function isGrantKey(key: unknown): key is string {
 }
 
 /** @throws TypeError for a commit that no store could make. The errors contain no values. */
-export async function toCommit(version: string, writes: readonly GrantWrite[]): Promise<Commit> {
+export async function toCommit(version: string, given: readonly GrantWrite[]): Promise<Commit> {
+  // There is never an entry under what cannot be a key, which may be a caller's.
+  const writes = given.filter(
+    ({ key, ifVersion, isCheck }) => isCheck !== true || ifVersion != null || isGrantKey(key),
+  )
   const isVersion = (given: unknown): boolean =>
     typeof given === 'string' && given !== '' && given.length <= MAX_VERSION_CHARACTERS && isPlain(given)
   if (!isVersion(version))

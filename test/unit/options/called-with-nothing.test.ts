@@ -40,10 +40,12 @@ const FREE: { readonly [name: string]: string } = {
   createMemoryTaskStore: 'takes nothing',
   decline: 'takes nothing',
   error: 'a text',
+  dynamoGrantTable: 'the name of a table',
   dynamoKeyTable: 'the name of a table',
   dynamoTaskTable: 'the name of a table',
   environmentKeyStore: 'an environment without the variable has no keys',
   fileKeyStore: 'the path of a file',
+  postgresGrantSchema: 'the name of a table',
   postgresKeySchema: 'the name of a table',
   postgresTaskSchema: 'the name of a table',
   reject: 'takes nothing',
@@ -51,11 +53,11 @@ const FREE: { readonly [name: string]: string } = {
 }
 
 /** Built by workerd, which passes a state. */
-const WORKERD = /^Mayfly(?:Bus|Subscriptions|TaskObject|Rendezvous)$/
+const WORKERD = /^Mayfly(?:Bus|Grants|Subscriptions|TaskObject|Rendezvous)$/
 
 /** All options have defaults. */
 const OPTIONAL =
-  /^(?:chromaVector|createMemory\w+|openTelemetry|environmentKeyStore|pollingRunner|postgres(?:Key|Task)Schema)$/
+  /^(?:chromaVector|createMemory\w+|openTelemetry|environmentKeyStore|pollingRunner|postgres(?:Grant|Key|Task)Schema)$/
 
 describe.each(entries)('%s', async (entry) => {
   const values: { readonly [name: string]: unknown } = await import(/* @vite-ignore */ entry)

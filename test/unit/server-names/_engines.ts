@@ -170,13 +170,16 @@ export const ENGINES: { readonly [name: string]: Engine } = {
 /** What needs no name of the server. */
 const MEMORY = 'it is in one process, whose code makes it'
 const KEYS = 'each key says which server it is for'
+const GRANTS = 'sign-in puts the server into each key'
 const ONCE = 'its keys are unguessable, and used once'
 const CLASS = 'the class of an object, whose name the store gives'
 export const UNNAMED: { readonly [name: string]: string } = {
   MayflyBus: CLASS,
+  MayflyGrants: CLASS,
   MayflyRendezvous: CLASS,
   MayflySubscriptions: CLASS,
   createMemoryBus: MEMORY,
+  createMemoryGrants: MEMORY,
   createMemoryKeyStore: MEMORY,
   createMemoryRateLimiter: MEMORY,
   createMemoryRendezvous: MEMORY,
@@ -184,13 +187,17 @@ export const UNNAMED: { readonly [name: string]: string } = {
   createMemoryTaskStore: MEMORY,
   createMemoryVectorStore: MEMORY,
   createSubscriptions: 'it tells its store, which is tested by its own stores',
+  durableObjectGrants: GRANTS,
   durableObjectRendezvous: ONCE,
+  dynamoGrants: GRANTS,
   dynamoKeyStore: KEYS,
   environmentKeyStore: KEYS,
   fileKeyStore: KEYS,
   kvKeyStore: KEYS,
   pollingRunner: 'it has no queue: it asks the store',
+  postgresGrants: GRANTS,
   postgresKeyStore: KEYS,
+  redisGrants: GRANTS,
   redisKeyStore: KEYS,
   redisRendezvous: ONCE,
 }

@@ -444,6 +444,9 @@ export function grantStoreSuite(name: string, startBackend: () => Promise<Backen
           ])
           await expect(commit, JSON.stringify(key)).rejects.toThrow(TypeError)
           expect(await store.read(key)).toBeUndefined()
+          await made(store, { key, isCheck: true, ifVersion: null })
+          const check = store.commit(newVersion(), [{ key, isCheck: true, ifVersion: 'v' }])
+          await expect(check).rejects.toThrow(TypeError)
         }
         expect(await listAll(store, '\0')).toEqual([])
         expect(await listAll(store, '')).toEqual([])
