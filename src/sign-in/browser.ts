@@ -6,6 +6,7 @@
 
 import { digest } from '../definition/digest.ts'
 import { isA, memberOf, textOf } from '../definition/error-text.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import { ClientRefusedError } from './client-documents.ts'
 import { complete, isRemembered } from './consents.ts'
 import { beginFlow, randomText, readFlow } from './flow.ts'
@@ -30,6 +31,7 @@ import {
   seeOther,
 } from './signing.ts'
 import { type UpstreamIdentity, UpstreamRefusedError, UpstreamUnavailableError } from './upstream.ts'
+import { UPSTREAM_TIMEOUT_MS } from './upstream-tokens.ts'
 
 /** What is remembered while the browser is at the provider. Without a request, it came from the page of connections. */
 interface Away {
@@ -121,14 +123,8 @@ export async function toUpstream(
   const { handle, cookie } = await asUnit(signing, (unit) => beginFlow(unit, keys, place, 'upstream', away))
   try {
     const { nonce } = away
-    const url = await upstream.authorizeUrl({
-      env,
-      redirectUri: place.callback,
-      state: handle,
-      nonce,
-      codeChallenge,
-      isSwitching,
-    })
+    const start = { env, redirectUri: place.callback, state: handle, nonce, codeChallenge, isSwitching }
+    const url = await withTimeout(upstream.authorizeUrl(start), UPSTREAM_TIMEOUT_MS, upstream.name)
     return seeOther(url, [cookie])
   } catch (error) {
     return upstreamFailure(signing, error)
@@ -165,14 +161,9 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   }
   let identity: UpstreamIdentity
   try {
-    identity = await upstream.exchange({
-      env,
-      redirectUri: place.callback,
-      code,
-      codeVerifier: away.verifier,
-      nonce: away.nonce,
-      parameters,
-    })
+    const { verifier: codeVerifier, nonce } = away
+    const back = { env, redirectUri: place.callback, code, codeVerifier, nonce, parameters }
+    identity = await withTimeout(upstream.exchange(back), UPSTREAM_TIMEOUT_MS, upstream.name)
   } catch (error) {
     return upstreamFailure(signing, error)
   }

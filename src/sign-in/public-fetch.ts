@@ -3,6 +3,7 @@
  * request forgery): only https on the default port, to public names, a few redirects that are checked as well, little data, little time.
  * A name that resolves to a private address cannot be seen here; its server would need a certificate for the name.
  */
+import { withTimeout } from '../definition/timeout.ts'
 import { parseHost } from '../request/address.ts'
 
 const MAX_REDIRECTS = 3
@@ -67,7 +68,8 @@ export async function fetchPublicJson(
 
 async function ask(url: URL, fetch: typeof globalThis.fetch, signal: AbortSignal): Promise<Response> {
   try {
-    return await fetch(url.href, { redirect: 'manual', signal, headers: { accept: 'application/json' } })
+    const asked = fetch(url.href, { redirect: 'manual', signal, headers: { accept: 'application/json' } })
+    return await withTimeout(asked, TIMEOUT_MS, url.host)
   } catch (cause) {
     throw new UnreachableUrlError('it does not answer', { cause })
   }

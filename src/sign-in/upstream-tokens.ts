@@ -4,6 +4,7 @@
  */
 import { isA } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import { grantKey, upstreamKey } from './grants.ts'
 import type { SignInKeys } from './keys.ts'
 import type { Signing } from './signing.ts'
@@ -16,6 +17,8 @@ const MARGIN_MS = 60_000
 /** A process that refreshes is waited for, and taken for dead after this time. */
 const LEASE_MS = 15_000
 const POLL_MS = 200
+/** Milliseconds for one answer of the provider: less than the lease, which another process takes afterwards. */
+export const UPSTREAM_TIMEOUT_MS = 12_000
 
 interface Stored {
   /** Of `UpstreamTokens`. */
@@ -95,7 +98,11 @@ async function renew(
   const key = upstreamKey(sub, grantId)
   let fresh: UpstreamTokens
   try {
-    fresh = await own.upstream.refresh!({ env: own.env, refreshToken })
+    fresh = await withTimeout(
+      own.upstream.refresh!({ env: own.env, refreshToken }),
+      UPSTREAM_TIMEOUT_MS,
+      own.upstream.name,
+    )
   } catch (error) {
     if (isA(error, UpstreamRefusedError)) {
       await end(own, sub, grantId)

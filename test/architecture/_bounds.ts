@@ -8,6 +8,29 @@ export interface Bound {
 
 export const BOUNDS: readonly Bound[] = [
   {
+    endedBy:
+      'what sign-in waits for in it: its store, its provider and the documents of clients, each with `withTimeout`',
+    waits: {
+      'src/sign-in/auth.ts': '#token',
+      'src/sign-in/keys.ts': 'SignInKeys.isTag SignInKeys.open SignInKeys.seal SignInKeys.tag',
+      'src/sign-in/library.ts':
+        'LibraryHelpers.completeAuthorization LibraryHelpers.lookupClient LibraryHelpers.parseAuthRequest ' +
+        'LibraryServer.fetch LibraryServer.validateToken',
+      'src/sign-in/server.ts': 'answer.open',
+      'src/sign-in/sign-in.ts': 'SignIn.serve SignIn.upstreamToken SignIn.verify',
+      'src/sign-in/unit.ts': 'Unit.peek Unit.read createUnit.client inOneUnit.work',
+    },
+  },
+  {
+    endedBy: 'the time of the provider, up to 12 seconds for one answer; each request to it has `timeoutMs`',
+    waits: {
+      'src/sign-in/github.ts': 'checkMembership.ask guarded.work',
+      'src/sign-in/openid.ts': 'Metadata createOpenId.guarded.work inIdToken.check',
+      'src/sign-in/upstream-fetch.ts': 'UpstreamFetch',
+      'src/sign-in/upstream-settings.ts': 'Setting',
+    },
+  },
+  {
     endedBy: '`withTimeout`, for each answer: a typed error, and a line that names what did not answer',
     waits: {
       'src/gateway/list-cache.ts': 'Reading.load',
@@ -40,6 +63,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/telemetry.ts': 'Span.run',
       'src/tasks/store.ts':
         'TaskRunner.wake TaskStore.clockOffsetMs TaskStore.create TaskStore.due TaskStore.list TaskStore.read TaskStore.replace TaskStore.stats',
+      'src/sign-in/store.ts': 'GrantStore.commit GrantStore.list GrantStore.read',
+      'src/sign-in/upstream.ts': 'Upstream.authorizeUrl Upstream.exchange Upstream.refresh',
       'src/webhook/replays.ts': 'WebhookStore.claim WebhookStore.release',
       'src/webhook/signature.ts': 'Verifier.verify',
     },

@@ -298,6 +298,17 @@ describe('the provider', () => {
     expect(world.reports).toEqual([error])
   })
 
+  it('a provider that never answers → 503', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const world = createWorld()
+    world.upstream.exchangeWith = () => new Promise(() => {})
+    const clientId = await registered(world)
+    const arriving = arrive(world, { clientId })
+    await vi.waitFor(() => expect(world.upstream.exchanged).toHaveLength(1))
+    await vi.advanceTimersByTimeAsync(12_000)
+    expect((await arriving).at.status).toBe(503)
+  })
+
   it('who cancels there is sent back to an app on the computer with access_denied', async () => {
     const world = createWorld()
     const jar = new Jar()
