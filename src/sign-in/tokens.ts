@@ -50,6 +50,8 @@ export async function token(request: Request, body: string, signing: Signing): P
         answer.refresh_token = `${answer.refresh_token}.${await signing.keys.tag(answer.refresh_token)}`
       const text = JSON.stringify(answer)
       if (isRefresh) await remember(request, form, signing, unit, presented.token, text)
+      const [sub, grantId] = String(answer.access_token).split(':')
+      if (isGrantPart(sub) && isGrantPart(grantId)) await keepUpstreamTokens(unit, sub, grantId)
       return withPrivacy(new Response(text, response))
     })
   } catch (error) {
@@ -88,8 +90,6 @@ async function remember(
   const key = await repeatKey(used)
   const repeat: Repeat = { clientId: clientIdOf(request, form), answer }
   unit.put(key, await keys.seal(`${key}:${used}`, repeat), Date.now() + REPEAT_MS)
-  const [sub, grantId] = used.split(':')
-  await keepUpstreamTokens(unit, sub!, grantId!)
 }
 
 /** A token that was used: the client is authenticated, and the token is one that was issued. */

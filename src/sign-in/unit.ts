@@ -113,6 +113,8 @@ function createUnit(
       },
       async delete(key) {
         remove(key)
+        // The provider's tokens end with the connection.
+        if (key.startsWith('grant:')) remove(key.replace('grant:', 'upstream:'))
       },
       // Asked only for the tokens of a grant that ends: they end with it, since each check of a token reads its grant.
       async list() {

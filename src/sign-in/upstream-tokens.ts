@@ -17,6 +17,8 @@ const MARGIN_MS = 60_000
 /** A process that refreshes is waited for, and taken for dead after this time. */
 const LEASE_MS = 15_000
 const POLL_MS = 200
+/** The time of a code: without the tokens of the connection, those of the provider are not kept. */
+const CODE_MS = 600_000
 /** Milliseconds for one answer of the provider: less than the lease, which another process takes afterwards. */
 export const UPSTREAM_TIMEOUT_MS = 12_000
 
@@ -35,14 +37,14 @@ export class UpstreamSignInError extends Error {
 type Own = Pick<Signing, 'env' | 'store' | 'keys' | 'upstream' | 'lifetimes'>
 
 export async function storeUpstreamTokens(
-  { keys, lifetimes }: Signing,
+  { keys }: Signing,
   unit: Unit,
   sub: string,
   grantId: string,
   tokens: UpstreamTokens,
 ): Promise<void> {
   const key = upstreamKey(sub, grantId)
-  unit.put(key, await toText(keys, key, tokens), Date.now() + lifetimes.idle * 1000)
+  unit.put(key, await toText(keys, key, tokens), Date.now() + CODE_MS)
 }
 
 /** They last as long as the connection: about twice, so that few refreshes of it write them. */

@@ -226,6 +226,24 @@ describe("the provider's token", () => {
     expect(await get()).toBe('upstream-access-of-anna')
   })
 
+  it('is stored no longer than its connection', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const held = async (world: World) => {
+      const { keys } = await world.store.list({ prefix: '', limit: 1000 })
+      return keys.filter((key) => key.includes(':upstream:')).length
+    }
+    const revoked = createWorld()
+    const { clientId, tokens } = await connected(revoked)
+    expect(await held(revoked)).toBe(1)
+    await revoked.form('/oauth/token', { token: tokens.refresh_token, client_id: clientId })
+    expect(await held(revoked)).toBe(0)
+    const unused = createWorld()
+    await signInAs(unused, { clientId: await registered(unused) })
+    expect(await held(unused)).toBe(1)
+    vi.setSystemTime(Date.now() + 600_001)
+    expect(await held(unused)).toBe(0)
+  })
+
   it('is opened with the old secret while that is in the list', async () => {
     const store = createMemoryGrants()
     const { get } = await held(createWorld({ store }))
