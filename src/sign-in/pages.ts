@@ -154,11 +154,14 @@ function connection(
   const date = new Date(since)
   const isDate = Number.isFinite(date.getTime())
   return html`<article class=card><div class=who><b aria-hidden=true>${initialOf(name)}</b><p><strong>${named(name)}</strong><small>${
-    isDate && html`Connected since <time datetime="${date.toISOString()}">${DATE.format(date)}</time>. `
+    isDate && html`Connected since <time datetime="${date.toISOString()}">${dateOf(date)}</time>. `
   }It returns to <code>${displayHost(client.redirectHost)}</code>.</small></p><form method=post action="${action}">${hidden(fields)}<input type=hidden name=revoke value="${id}"><button class=plain aria-label="Disconnect ${name}">Disconnect</button></form></div><div class=from>${origin(client)}${scopeList(scopes)}</div></article>`
 }
 
-const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+/** As in `14 November 2026`. */
+function dateOf(date: Date): string {
+  return date.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+}
 
 function failure(page: ErrorPage): Content {
   const { message, returnTo } = page
