@@ -93,7 +93,10 @@ export default defineConfig({
       suite('smoke', ['smoke']),
       suite('cli', ['cli']),
       suite('package', ['package'], PACKED),
-      suite('browser', ['browser']),
+      {
+        ...suite('browser', ['browser'], { server: { deps: { inline: [OAUTH_LIBRARY] } } }),
+        plugins: [oauthLibrary],
+      },
       suite('runtimes', ['runtimes', 'hostile', 'byo', 'platform-clis', 'retrieval-stores'], PACKED),
       {
         ...suite('node-server-1', ['runtimes/node'], PACKED),

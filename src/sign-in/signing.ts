@@ -86,7 +86,8 @@ export function pageResponse(page: SignInPage, status = 200): Response {
 
 const PRIVATE = {
   'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
+  // Not `no-referrer`: with it, browsers send forms with `Origin: null`, as if they came from elsewhere (Fetch, "Origin header").
+  'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 }
 

@@ -198,7 +198,7 @@ describe('the browser', () => {
     expect(policy).not.toMatch(/unsafe|script-src/)
     expect(page.headers.get('x-frame-options')).toBe('DENY')
     expect(page.headers.get('cache-control')).toBe('no-store')
-    expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(page.headers.get('referrer-policy')).toBe('same-origin')
   })
 
   it('names of clients are text, not markup', async () => {

@@ -260,6 +260,8 @@ describe('an ID token that is not the right one → nobody is signed in', () => 
     )
 
     expect(await failureOf(upstream.exchange(callback))).toMatchObject({ fault: 'id_token_invalid' })
+    // Not even a key is looked for.
+    expect(provider.asked).not.toContain('/jwks')
   })
 
   it('no ID token at all', async () => {
