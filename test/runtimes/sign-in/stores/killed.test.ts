@@ -21,8 +21,7 @@ import { addOne, countOf } from './_adding.ts'
 import { connectDynamo, startDynamo, TABLE } from './_dynamo.ts'
 import { storeInWorker } from './_workerd.ts'
 
-/** `npm run test:crashes` has 1000. */
-const KILLS = Math.ceil(Number(process.env.MAYFLY_KILLS ?? 25) / 2)
+const KILLS = 12
 
 interface Place {
   readonly url: string
