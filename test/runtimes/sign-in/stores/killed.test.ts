@@ -106,7 +106,6 @@ it.each(Object.entries(PLACES))(
         expect(count).toBeGreaterThanOrEqual(said)
         expect(count).toBeLessThanOrEqual(said + deaths)
       }
-      expect(said).toBeGreaterThan(KILLS * 2)
     } finally {
       await stop()
     }
@@ -142,7 +141,6 @@ it(`a Durable Object: ${KILLS} times kill -9 of workerd → the entries are of o
         await exit
       }
     }
-    expect(said).toBeGreaterThan(KILLS)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
