@@ -32,8 +32,16 @@ export class ClientRefusedError extends Error {
   override readonly name = 'ClientRefusedError'
 }
 
+/** What a document says, as far as it counts. */
+export interface ClientDocument extends ClientRecord {
+  /** Whether the client may go without a proof: its document offers `none`. */
+  readonly isPublic: boolean
+  /** A key set, or the URL of one, if its document offers `private_key_jwt`. */
+  readonly keys?: string | { readonly [member: string]: unknown }
+}
+
 interface Stored {
-  readonly client: ClientRecord
+  readonly client: ClientDocument
   readonly freshUntil: number
 }
 
@@ -42,7 +50,7 @@ export async function clientByDocument(
   id: string,
   store: GrantStore,
   fetch: typeof globalThis.fetch,
-): Promise<ClientRecord> {
+): Promise<ClientDocument> {
   requireDocumentUrl(id)
   const key = `document:${await digest(id)}`
   const stored = readStored((await store.read(key))?.value)
@@ -89,7 +97,7 @@ function requireDocumentUrl(id: string): void {
   if (!isPublicUrl(url)) refuse('it is not at a public https address')
 }
 
-function toClient(id: string, value: unknown): ClientRecord {
+function toClient(id: string, value: unknown): ClientDocument {
   const refuse = (why: string): never => {
     throw new RefusedUrlError(why)
   }
@@ -105,10 +113,18 @@ function toClient(id: string, value: unknown): ClientRecord {
     return refuse(`it has no redirect_uris, or more than ${MAX_REDIRECT_URIS}`)
   const { token_endpoint_auth_method: method, token_endpoint_auth_methods_supported: methods } = value
   const offered = isList(methods) ? methods : [method ?? 'none']
-  if (!offered.includes('none'))
-    refuse(
-      'its token_endpoint_auth_method is not "none", which is the only one that this server takes from it',
-    )
+  const isPublic = offered.includes('none')
+  const { jwks, jwks_uri: url } = value
+  const given = isObject(jwks)
+    ? jwks
+    : typeof url === 'string' && url.length <= MAX_TEXT_CHARACTERS
+      ? url
+      : undefined
+  const keys = offered.includes('private_key_jwt') ? given : undefined
+  if (typeof keys === 'string' && !(URL.canParse(keys) && isPublicUrl(new URL(keys))) && !isPublic)
+    refuse('its jwks_uri is not at a public https address')
+  if (!isPublic && keys === undefined)
+    refuse('its token_endpoint_auth_method is neither "none" nor "private_key_jwt" with keys')
   const chosen = (given: unknown, known: readonly string[], usual: readonly string[]): string[] =>
     (isList(given) ? given : usual).filter((one) => known.includes(one))
   const grantTypes = chosen(
@@ -124,5 +140,7 @@ function toClient(id: string, value: unknown): ClientRecord {
     grantTypes,
     responseTypes: chosen(value.response_types, ['code'], ['code']),
     tokenEndpointAuthMethod: 'none',
+    isPublic,
+    ...(keys !== undefined && { keys }),
   }
 }

@@ -1,6 +1,7 @@
 /** The authorization server: answers the requests of sign-in, at any platform, over a store of grants. */
 import { isA, textOf } from '../definition/error-text.ts'
 import { authorize, callback, decide } from './browser.ts'
+import { ASSERTION_ALGORITHMS } from './client-assertion.ts'
 import { ClientRefusedError, ClientUnreachableError } from './client-documents.ts'
 import { removeConnection, showConnections } from './connections.ts'
 import type { Route } from './place.ts'
@@ -98,7 +99,13 @@ async function metadata(request: Request, signing: Signing): Promise<Response> {
   const url = `${origin}/.well-known/oauth-authorization-server${pathname === '/' ? '' : pathname}`
   const response = await libraryFor(signing).fetch(new Request(url), { OAUTH_KV: NO_STORE }, {})
   const found = (await response.json()) as { [member: string]: unknown }
-  const facts = { ...found, client_id_metadata_document_supported: true }
+  const methods = [...(found.token_endpoint_auth_methods_supported as string[]), 'private_key_jwt']
+  const facts = {
+    ...found,
+    token_endpoint_auth_methods_supported: methods,
+    token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+    client_id_metadata_document_supported: true,
+  }
   const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }
   return new Response(request.method === 'HEAD' ? null : JSON.stringify(facts), { headers })
 }

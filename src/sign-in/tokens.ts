@@ -5,7 +5,8 @@
 
 import { digest } from '../definition/digest.ts'
 import { isA, textOf } from '../definition/error-text.ts'
-import { ClientRefusedError, ClientUnreachableError } from './client-documents.ts'
+import { ASSERTION_TYPE, assertedClient, isAsserted } from './client-assertion.ts'
+import { ClientRefusedError, ClientUnreachableError, clientByDocument } from './client-documents.ts'
 import { endGrant, isGrantPart } from './grants.ts'
 import type { LibraryFailure } from './library.ts'
 import { asUnit, libraryFor, oauthError, type Signing } from './signing.ts'
@@ -28,15 +29,20 @@ interface Repeat {
 }
 
 export async function token(request: Request, body: string, signing: Signing): Promise<Response> {
-  const form = new URLSearchParams(body)
-  const field = form.get('grant_type') === 'refresh_token' ? 'refresh_token' : 'token'
-  const presented = await untagged(signing, form.get(field) ?? '')
-  if (form.has(field)) form.set(field, presented.token)
+  const sent = new URLSearchParams(body)
+  const field = sent.get('grant_type') === 'refresh_token' ? 'refresh_token' : 'token'
+  const presented = await untagged(signing, sent.get(field) ?? '')
+  // One that is repeated stays so, for the library to refuse.
+  const isSingle = sent.getAll(field).length === 1
+  if (isSingle) sent.set(field, presented.token)
   const isRefresh = field === 'refresh_token'
-  if (isRefresh && form.getAll(field).length === 1 && !presented.isOurs)
+  if (isRefresh && isSingle && !presented.isOurs)
     return oauthError(400, 'invalid_grant', 'This is not a refresh token of this server')
   try {
     return await asUnit(signing, async (unit) => {
+      const form = new URLSearchParams(sent)
+      const refused = await authenticate(form, signing, unit)
+      if (refused !== undefined) return refused
       let failure: LibraryFailure | undefined
       const library = libraryFor(signing, (failed) => {
         failure = failed
@@ -59,6 +65,35 @@ export async function token(request: Request, body: string, signing: Signing): P
     if (isA(error, ClientRefusedError)) return oauthError(401, 'invalid_client', textOf(error))
     throw error
   }
+}
+
+/**
+ * Clients with a document: the library knows them as public ones, so their proof is checked here. What it does not need is taken out of
+ * the form. Undefined: go on.
+ */
+async function authenticate(
+  form: URLSearchParams,
+  signing: Signing,
+  unit: Unit,
+): Promise<Response | undefined> {
+  const assertion = form.get('client_assertion')
+  const clientId = form.get('client_id') || assertedClient(assertion ?? '')
+  const refuse = () => oauthError(401, 'invalid_client', 'Client authentication failed')
+  if (clientId?.startsWith('https:') !== true) return assertion === null ? undefined : refuse()
+  const client = await clientByDocument(clientId, signing.store, signing.fetch)
+  if (assertion === null) return client.isPublic ? undefined : refuse()
+  const isRight =
+    form.getAll('client_assertion').length === 1 &&
+    form.get('client_assertion_type') === ASSERTION_TYPE &&
+    (await isAsserted(assertion, client, signing, unit))
+  if (!isRight) return refuse()
+  proven(form, clientId)
+  return undefined
+}
+
+function proven(form: URLSearchParams, clientId: string): void {
+  for (const name of ['client_assertion', 'client_assertion_type']) form.delete(name)
+  form.set('client_id', clientId)
 }
 
 /** The same request as the library knows it: at the URL of its configuration. */

@@ -1,4 +1,5 @@
 /** Clients that register, and clients that are found by their document. */
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
 import {
@@ -344,6 +345,84 @@ describe('a client with a document', () => {
     const { world, net } = withNet({ [ID]: () => Response.json({ ...DOCUMENT, ...members }) })
     await signInAs(world, { clientId: ID, redirectUri: WEB })
     expect(net.asked).toEqual([ID])
+  })
+
+  describe('and a key', () => {
+    const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+    async function withKey(members: object = {}) {
+      const { publicKey, privateKey } = await generateKeyPair('ES256')
+      const { privateKey: other } = await generateKeyPair('ES256')
+      const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }
+      const method = { token_endpoint_auth_method: 'private_key_jwt', jwks }
+      const { world, net } = withNet({ [ID]: () => Response.json({ ...DOCUMENT, ...method, ...members }) })
+      net.answers['https://client.example/jwks'] = () => Response.json(jwks)
+      const sign = (claims: object = {}, key = privateKey): Promise<string> =>
+        new SignJWT({ iss: ID, sub: ID, aud: ORIGIN, jti: crypto.randomUUID(), exp: now() + 60, ...claims })
+          .setProtectedHeader({ alg: 'ES256' })
+          .sign(key)
+      const code = (await signInAs(world, { clientId: ID, redirectUri: WEB })).searchParams.get('code') ?? ''
+      const ask = (fields: { readonly [name: string]: string }) =>
+        world.form('/oauth/token', {
+          grant_type: 'authorization_code',
+          code,
+          code_verifier: 'v'.repeat(64),
+          redirect_uri: WEB,
+          ...fields,
+        })
+      return { world, net, sign, ask, other }
+    }
+    const now = (): number => Math.floor(Date.now() / 1000)
+
+    it.each([
+      ['in its document', {}],
+      ['at a URL', { jwks: undefined, jwks_uri: 'https://client.example/jwks' }],
+    ])('%s gets tokens with a proof, once for each', async (_name, members) => {
+      const { world, sign, ask } = await withKey(members)
+      const proof = { client_assertion_type: TYPE, client_assertion: await sign() }
+      const response = await ask(proof)
+      expect(response.status).toBe(200)
+      const { refresh_token } = (await response.json()) as Tokens
+      const fields = { grant_type: 'refresh_token', refresh_token }
+      expect((await world.form('/oauth/token', { ...fields, ...proof })).status).toBe(401)
+      const next = { client_assertion_type: TYPE, client_assertion: await sign() }
+      expect((await world.form('/oauth/token', { ...fields, ...next })).status).toBe(200)
+    })
+
+    it('is refused without a proof, and with one that is not its own, not for this server or not current', async () => {
+      const { ask, sign, other } = await withKey()
+      expect((await ask({ client_id: ID })).status).toBe(401)
+      const wrong = await Promise.all([
+        sign({}, other),
+        sign({ aud: 'https://other.example' }),
+        sign({ sub: 'https://other.example/m' }),
+        sign({ exp: now() - 60 }),
+        sign({ exp: now() + 86_400 }),
+        sign({ jti: undefined }),
+        'x.y.z',
+        '',
+      ])
+      for (const client_assertion of wrong)
+        expect((await ask({ client_id: ID, client_assertion_type: TYPE, client_assertion })).status).toBe(401)
+      const another = { client_assertion_type: 'other', client_assertion: await sign() }
+      expect((await ask(another)).status).toBe(401)
+      expect((await ask({ client_assertion_type: TYPE, client_assertion: await sign() })).status).toBe(200)
+    })
+
+    it('whose URL does not answer now → 503, and whose URL is not public → refused', async () => {
+      const { ask, net, sign } = await withKey({ jwks: undefined, jwks_uri: 'https://client.example/jwks' })
+      net.answers['https://client.example/jwks'] = () => new Response('', { status: 503 })
+      const proof = { client_assertion_type: TYPE, client_assertion: await sign() }
+      expect((await ask(proof)).status).toBe(503)
+      const inner = {
+        ...DOCUMENT,
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks_uri: 'https://169.254.169.254/jwks',
+      }
+      const { world, net: other } = withNet({ [ID]: () => Response.json(inner) })
+      expect((await world.get(await authorizeUrl({ clientId: ID, redirectUri: WEB }))).status).toBe(400)
+      expect(other.asked).toEqual([ID])
+    })
   })
 
   it('a redirect URI that the document does not list is refused', async () => {

@@ -307,6 +307,28 @@ describe('a store that fails at one write', () => {
   })
 })
 
+it('a repeated parameter is refused', async () => {
+  const world = createWorld()
+  const { clientId, tokens } = await connected(world)
+  const body = new URLSearchParams({
+    grant_type: 'refresh_token',
+    refresh_token: tokens.refresh_token,
+    client_id: clientId,
+  })
+  for (const name of ['refresh_token', 'client_id', 'grant_type']) {
+    const repeated = new URLSearchParams(body)
+    repeated.append(name, body.get(name) ?? '')
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const request = new Request(`${ORIGIN}/oauth/token`, {
+      method: 'POST',
+      headers,
+      body: repeated.toString(),
+    })
+    expect((await world.send(request)).status, name).toBe(400)
+  }
+  expect((await refresh(world, tokens.refresh_token, clientId)).status).toBe(200)
+})
+
 it('other methods, content types and resources are refused', async () => {
   const world = createWorld()
   const clientId = await registered(world)
