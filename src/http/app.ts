@@ -16,7 +16,7 @@ import type { Sharing } from '../request/shares.ts'
 import { createVariablesWatch, type Received, receive, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
 import { type Callers, createCallers, isUnlimited } from './callers.ts'
-import { refuseUnguarded } from './guard.ts'
+import { createGuard } from './guard.ts'
 import { loadAudit } from './load-audit.ts'
 import { loadCallers } from './load-callers.ts'
 import { loadOther } from './load-other.ts'
@@ -74,11 +74,12 @@ export function createApp(
     ...(options.audit === undefined ? gate : createAudited(gate)),
     finish: recorder.message,
   })
-  const checks = createRequestChecks(options, callers)
+  const guard = createGuard(options)
+  const checks = createRequestChecks(options, guard, callers)
   const watchVariables = createVariablesWatch(options.reportError)
   const shared: SharedChecks = {
     traffic: () => (isFree ? undefined : callers(({ traffic }) => traffic)),
-    guard: (received) => refuseUnguarded(received, options),
+    guard,
     fail: checks.fail,
   }
   let answerOther: AnswerOtherMethod | undefined

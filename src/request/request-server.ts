@@ -6,6 +6,7 @@
 import type { Definition } from '../definition/compile.ts'
 import { type CompiledTool, compileTool, updateTool } from '../definition/compiled-tool.ts'
 import type { McpContext } from '../definition/context.ts'
+import { invalidParams } from '../definition/protocol-error.ts'
 import type { Schema } from '../definition/schema.ts'
 import { checkUpdate, type RegisterToolConfig, type ToolCallback, toTool } from '../definition/tool.ts'
 import { type Access, type Guarded, hidesNames } from './access.ts'
@@ -120,6 +121,17 @@ export class RequestScope implements RequestServer {
     }
     const tool = this.definition.tools.get(name)
     return tool?.source.enabled === false ? undefined : tool
+  }
+
+  /** The tool that a client calls. @throws ProtocolError `-32602` for an unknown one, and as `requireAccess`. */
+  requireTool(name: string): CompiledTool {
+    const tool = this.findTool(name)
+    if (tool === undefined) {
+      this.requireKnown('tool', name)
+      throw invalidParams(`Unknown tool: ${name}`)
+    }
+    if (this.#access !== undefined) this.requireAccess({ kind: 'tool', name, scopes: tool.source.scopes })
+    return tool
   }
 
   /** The tools this request may see, in order of definition. */
