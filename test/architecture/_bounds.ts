@@ -172,6 +172,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/_dynamodb/table.ts': 'Table.due Table.get Table.put Table.remove Table.scan Table.update',
       'adapters/_node/event-store.ts': 'createSessionStore.attempt.work',
       'adapters/_node/exchanges.ts': 'Exchanges.refusal',
+      'adapters/_node/hono-listener.ts': 'Listen Serve',
       'adapters/_node/session-registry.ts': 'Registry.close Registry.open',
       'adapters/_node/sessions.ts': 'Sessions.close',
       'adapters/_node/stdio.ts': 'StdioServer.close',
