@@ -6,12 +6,14 @@
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { Env, LogLevel } from '../definition/context.ts'
 import { isObject } from '../definition/is-object.ts'
+import { part } from '../definition/part.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Ending } from '../interaction/ending.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import type { Asking } from '../interaction/load-asking.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
+import { loadSetupServer } from '../request/load-setup-server.ts'
 import { inputRequired, type MethodResult, toMethodResult } from '../request/method-result.ts'
 import type { Params } from '../request/params.ts'
 import { givenRequest } from '../request/platform.ts'
@@ -149,7 +151,11 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
     if (this.rounds !== undefined) await openRounds(this.rounds, this.#call, this.#incoming, this.#options)
     const { setup } = this.#options
     const { request, platform } = this.#incoming
-    if (setup !== undefined) await setup(this.#scope, givenRequest(request, platform))
+    if (setup !== undefined) {
+      const loaded = part(loadSetupServer)
+      const { SetupServer } = loaded instanceof Promise ? await loaded : loaded
+      await setup(new SetupServer(this.#scope), givenRequest(request, platform))
+    }
     return run(this.#scope, this.#call.params, this.#options, this.#incoming.isHttp ? this : undefined)
   }
 

@@ -33,7 +33,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       unknown-option`,
     'src/gateway': 'follow-places options',
     'src/http': 'app hosting html known-callers mounted page-model unset-secret',
-    'src/interaction': 'matrix question-keys rendezvous step-error step-options',
+    'src/interaction': 'matrix question-keys rendezvous returned-questions step-error step-options',
     'src/request': 'access around-tool connection direct-call sendable shares start tool-handle',
     'src/retrieval': 'checked-store input named-model openai options store vector-query-tool',
     'src/sdk': 'app-shape description node-call node-socket',
