@@ -25,6 +25,17 @@ export const UNCOUNTED_BYTES = 65_536
 /** Bodies that arrive within this many microtask turns need no timer. */
 const UNTIMED_TURNS = 8
 
+/** How the bodies of a server arrive: as a platform does it, all with their requests or all later. */
+export interface Arrival {
+  /** How many were late in a row. */
+  late: number
+}
+
+/** After so many late bodies the timer is set at once, since turns cost, too. */
+const LATE = 8
+/** Then the turns of one body show whether it is still so. */
+const LATE_UNTIL = LATE + 64
+
 const TOO_LARGE: Fault = { ok: false, fault: 'too-large' }
 const TOO_SLOW: Fault = { ok: false, fault: 'too-slow' }
 const UNREADABLE: Fault = { ok: false, fault: 'unreadable' }
@@ -96,14 +107,18 @@ export function readSmall<Value>(
   maxBodyBytes: number,
   timeoutMs: number,
   convert: (body: ArrayBuffer | Fault) => Value | Promise<Value>,
+  arrival: Arrival = { late: 0 },
 ): Promise<Value> {
+  const isLate = arrival.late >= LATE
+  if (isLate) arrival.late = arrival.late < LATE_UNTIL ? arrival.late + 1 : LATE - 1
   return new Promise((resolve) => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    let left = timeoutMs === 0 ? -1 : UNTIMED_TURNS
+    let left = timeoutMs === 0 ? -1 : isLate ? 0 : UNTIMED_TURNS
     let isSettled = false
     const settle = (body: ArrayBuffer | Fault): void => {
       if (isSettled) return
       isSettled = true
+      if (left > 0) arrival.late = 0
       if (timer !== undefined) clearTimeout(timer)
       // A constructed request can declare any length.
       resolve(convert('byteLength' in body && body.byteLength > maxBodyBytes ? TOO_LARGE : body))
@@ -113,7 +128,10 @@ export function readSmall<Value>(
     const turn = (): void => {
       if (isSettled) return
       if (left > 0) now.then(turn)
-      else if (left === 0) timer = setTimeout(settle, timeoutMs, TOO_SLOW)
+      else if (left === 0) {
+        timer = setTimeout(settle, timeoutMs, TOO_SLOW)
+        if (!isLate) arrival.late++
+      }
       left--
     }
     turn()

@@ -8,7 +8,7 @@ import type { Admitted } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import { createShares, type Full, type Place, type Sharing } from '../request/shares.ts'
 import type { AdmissionOptions, Received } from './admission.ts'
-import { isSmall, type Reserve, readBody, readSmall, toText } from './body.ts'
+import { type Arrival, isSmall, type Reserve, readBody, readSmall, toText } from './body.ts'
 import type { WithCallers } from './callers.ts'
 import { isJson } from './content-type.ts'
 import type { Guard } from './guard.ts'
@@ -41,6 +41,7 @@ export function createRequestChecks(
 ): RequestChecks {
   const { auth, rateLimiterFor, unknownAccess } = options
   const isOpen = auth === undefined && rateLimiterFor === undefined
+  const arrival: Arrival = { late: 0 }
   const buffers = createShares(options.maxBufferedBytes, options.callerShare)
 
   const fail: RequestChecks['fail'] = (error, { requestId, headers }) => {
@@ -85,10 +86,16 @@ export function createRequestChecks(
       const { request } = admitted
       const { maxBodyBytes, bodyTimeoutMs } = options
       if (isSmall(request, maxBodyBytes))
-        return readSmall(request, maxBodyBytes, bodyTimeoutMs, (bytes) => {
-          const body = toText(bytes)
-          return body.ok ? body : refuse(body.fault, admitted)
-        })
+        return readSmall(
+          request,
+          maxBodyBytes,
+          bodyTimeoutMs,
+          (bytes) => {
+            const body = toText(bytes)
+            return body.ok ? body : refuse(body.fault, admitted)
+          },
+          arrival,
+        )
       let place: Place | undefined
       const reserve: Reserve = (bytes) => {
         if (place !== undefined) return place.grow(bytes)
