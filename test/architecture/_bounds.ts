@@ -182,7 +182,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/_tasks/wakes.ts': 'Delivery.send TakeMessage',
       'adapters/cloudflare-tasks.ts': 'TaskServer.tasks.run',
       'adapters/postgres.ts': 'createSender.query',
-      'src/auth/auth.ts': 'Auth.admit Auth.keyStore',
+      'src/auth/auth.ts': 'AnswerOwn Auth.admit Auth.keyStore',
       'src/keys/look-up.ts': 'LookUp',
       'src/sdk/host.ts': 'HostedServer.handle',
       'src/auth/circuit-breaker.ts': 'CircuitBreaker CircuitBreaker.ask createCircuitBreaker.askOther',
@@ -192,7 +192,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/events/feed.ts': 'Feed.join',
       'src/events/notifiable.ts': 'Notifiable.notifyListChanged NotifiableLists.resources.notifyUpdated',
       'src/http/admit-caller.ts': 'AdmitCaller',
-      'src/http/app.ts': 'App.serve Endpoint.admit Endpoint.answer Endpoint.read',
+      'src/http/app.ts':
+        'App.serve Endpoint.admit Endpoint.answer Endpoint.owns Endpoint.read createEndpoint.serveOwn',
       'src/http/body.ts': 'readBody readSmall.convert',
       'src/http/callers.ts': 'WithCallers WithCallers.use',
       'src/http/guard.ts': 'Guard',
