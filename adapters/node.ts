@@ -5,13 +5,14 @@
  * and `startStdio`.
  */
 
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { printError } from '../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
 import { type FetchServer, requireServer } from '../src/request/platform.ts'
 import { requireVariables } from '../src/request/start.ts'
 import { createListener, type Track } from './_node/listener.ts'
+import { honoListener } from './_node/load-hono.ts'
 
 export type { EventStore } from './_node/event-store.ts'
 export { fileKeyStore } from './_node/key-file.ts'
@@ -62,6 +63,8 @@ export async function serve(server: FetchServer, options: ServeOptions = {}): Pr
   refuseUnknown('serve', options, OPTIONS)
   const { port = 3000, hostname = '127.0.0.1', env = process.env } = options
   requireVariables(server, env)
+  // Imported when it is needed, as most of the time that an import of this module would take is theirs.
+  const [{ createServer }] = await Promise.all([import('node:http'), honoListener()])
   const running = new Set<Promise<unknown>>()
   const track: Track = (work) => {
     running.add(work)

@@ -8,11 +8,15 @@
  *
  * What `import()` loads stays apart, and what only one entry point needs is in its own file. A module shares a
  * chunk with one that needs an optional package only if nobody needs it without that package: who has not installed it can load all the rest.
+ * So it is with modules of Node, which some platforms do not have.
  */
 import { basename, dirname } from 'node:path'
 import { ALONE } from './entries.mjs'
 
 const CORE = 'src/index'
+
+/** Stands for the modules of Node, as if they were an optional package. */
+const NODE = 'node:'
 
 /** Characters of source, with comments. */
 const SMALL = 20_000
@@ -32,14 +36,15 @@ export function planChunks(found, entries, optional) {
   for (const root of new Set([...entries, ...later]))
     for (const name of closureOf(modules, root)) neededBy.get(name).push(root)
 
-  const packages = new Map([...entries, ...later].map((root) => [root, packagesOf(modules, root, optional)]))
+  const missable = [...optional, NODE]
+  const packages = new Map([...entries, ...later].map((root) => [root, packagesOf(modules, root, missable)]))
   const plan = new Map()
   const sets = new Map()
   for (const [name, roots] of neededBy) {
     if (ALONE.includes(name)) plan.set(name, name)
     else if (core.has(name)) plan.set(name, 'core')
     else if (roots.length > 1) {
-      const needed = optional.filter((one) => roots.every((root) => packages.get(root).includes(one)))
+      const needed = missable.filter((one) => roots.every((root) => packages.get(root).includes(one)))
       const set = [setOf(roots, later), ...needed].join(' +')
       sets.set(set, [...(sets.get(set) ?? []), name])
     }
@@ -63,7 +68,11 @@ function isAlone(modules, name) {
 /** The optional packages without which it cannot be loaded. */
 function packagesOf(modules, name, optional) {
   const imported = [...closureOf(modules, name)].flatMap((one) => modules.get(one).imports)
-  return optional.filter((one) => imported.some((path) => path === one || path.startsWith(`${one}/`))).sort()
+  return optional.filter((one) => imported.some((path) => isOf(path, one))).sort()
+}
+
+function isOf(path, name) {
+  return path === name || path.startsWith(name === NODE ? NODE : `${name}/`)
 }
 
 /** All that a module imports before it runs, and itself. */

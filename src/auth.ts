@@ -3,7 +3,15 @@
  * servers without it do not bundle it.
  */
 export { anyOf } from './auth/any-of.ts'
-export type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth/auth.ts'
+export type {
+  Admission,
+  AnswerOwn,
+  Auth,
+  AuthContext,
+  AuthRefusal,
+  ResourceLocation,
+  ServeContext,
+} from './auth/auth.ts'
 export { type BearerOptions, bearer, type VerifyToken } from './auth/bearer.ts'
 export { createGate } from './auth/gate.ts'
 export type { GateOptions } from './auth/gate-options.ts'

@@ -17,6 +17,7 @@ import { loadShared } from '../src/protocol/load-modern.ts'
 import { loadAroundTool } from '../src/request/load-around-tool.ts'
 import { loadDirectCall } from '../src/request/load-direct-call.ts'
 import { loadPrompts, loadResources, loadToolList } from '../src/request/load-methods.ts'
+import { loadSetupServer } from '../src/request/load-setup-server.ts'
 
 export const PARTS: { readonly [file: string]: LoadPart<object> } = {
   'src/http/audit.ts': loadAudit,
@@ -34,6 +35,7 @@ export const PARTS: { readonly [file: string]: LoadPart<object> } = {
   'src/request/direct-call.ts': loadDirectCall,
   'src/request/prompts-part.ts': loadPrompts,
   'src/request/resources.ts': loadResources,
+  'src/request/setup-server.ts': loadSetupServer,
   'src/request/tool-list.ts': loadToolList,
 }
 

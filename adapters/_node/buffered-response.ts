@@ -3,7 +3,6 @@
  * the reply itself.
  */
 import type { OutgoingHttpHeaders } from 'node:http'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { BufferedReply } from '../../src/protocol/reply.ts'
 
 type PlainHeaders = { readonly [name: string]: string }
@@ -20,10 +19,10 @@ export function respond(text: string | null, status: number, headers: PlainHeade
   return new BufferedReply(text, status, headers) as object as Response
 }
 
-/** Sends a reply that `respond` created, and tells `@hono/node-server` so; returns any other response for it to send. */
-export function send(response: Response, outgoing: Outgoing): Response {
+/** Sends a reply that `respond` created. Returns false for any other response. */
+export function send(response: Response, outgoing: Outgoing): boolean {
   const given: object = response
-  if (!(given instanceof BufferedReply)) return response
+  if (!(given instanceof BufferedReply)) return false
   const { text, status, headers } = given
   if (text === null) {
     outgoing.writeHead(status, { ...headers })
@@ -32,5 +31,5 @@ export function send(response: Response, outgoing: Outgoing): Response {
     outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
     outgoing.end(text)
   }
-  return RESPONSE_ALREADY_SENT
+  return true
 }

@@ -3,8 +3,6 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { getRequestListener, RequestError } from '@hono/node-server'
-import { isA } from '../../src/definition/error-text.ts'
 import { printError } from '../../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { invalidTarget } from '../../src/http/refusal.ts'
@@ -12,8 +10,10 @@ import { toResponse } from '../../src/protocol/reply.ts'
 import { isLoopbackPeer } from '../../src/request/connection.ts'
 import { type FetchServer, isLean, requireServer, serveRequest } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
-import { respond, send } from './buffered-response.ts'
+import { respond } from './buffered-response.ts'
+import type { Listen, Serve } from './hono-listener.ts'
 import { hostCaller } from './host-auth.ts'
+import { honoListener } from './load-hono.ts'
 import { isUntouched, toRequest, withoutBody } from './request.ts'
 
 /** Options of `nodeListener`. */
@@ -58,54 +58,65 @@ export function createListener(
   // so the request is referenced as long as its response.
   const requests = new WeakMap<object, Request>()
 
-  const listener = getRequestListener(
-    async (incomingRequest, { incoming, outgoing }) => {
-      // A Request cannot have these methods (Fetch standard, forbidden methods).
-      if (/^TRAC[EK]$/i.test(incomingRequest.method)) return new Response(null, { status: 501 })
-      // The absolute form may name another host (RFC 9112 §3.2.2), which no guard checked.
-      if (!incoming.url?.startsWith('/')) return toResponse(invalidTarget({}))
-      // The client disconnected while the host's code ran, and no later event would report it.
-      if (outgoing.closed) return new Response(null, { status: 499 })
-      const keep = (request: Request): Request => {
-        requests.set(outgoing, request)
-        return request
-      }
-      // Hono's request is a substitute that `new Request(it)` refuses, unless Hono replaces the globals; but then
-      // `await fetch(...) instanceof Response` is false in all code of the process. A real one costs more than most calls.
-      const isLeanServer = isLean(server)
-      const isCheap = isLeanServer && isUntouched(incoming)
-      const request = isCheap ? incomingRequest : keep(toRequest(incomingRequest, incoming))
-      const clientAddress = incoming.socket?.remoteAddress
-      const caller = await hostCaller(incoming, printError)
-      const served = serveRequest(server, request, {
-        env,
-        waitUntil,
-        canStream: true,
-        isLongLived: mayNotify,
-        // A listener on all interfaces is reached over a loopback address, too: a page's name may lead there.
-        loopback:
-          isLoopbackPeer(hostname ?? incoming.socket?.localAddress) ||
-          isLoopbackPeer(incoming.socket?.localAddress),
-        ...(clientAddress !== undefined && { clientAddress }),
-        ...(isLeanServer && { respond }),
-        ...(isCheap && {
-          toRequest: (given: Request) =>
-            given === incomingRequest ? (requests.get(outgoing) ?? keep(withoutBody(given))) : given,
-        }),
-        ...(caller !== undefined && { caller }),
-      })
-      return isLeanServer ? served.then((response) => send(response, outgoing)) : served
-    },
-    { overrideGlobalObjects: false, errorHandler: errorResponse },
-  )
+  const serve: Serve = async (incomingRequest, { incoming, outgoing }) => {
+    // A Request cannot have these methods (Fetch standard, forbidden methods).
+    if (/^TRAC[EK]$/i.test(incomingRequest.method)) return new Response(null, { status: 501 })
+    // The absolute form may name another host (RFC 9112 §3.2.2), which no guard checked.
+    if (!incoming.url?.startsWith('/')) return toResponse(invalidTarget({}))
+    // The client disconnected while the host's code ran, and no later event would report it.
+    if (outgoing.closed) return new Response(null, { status: 499 })
+    const keep = (request: Request): Request => {
+      requests.set(outgoing, request)
+      return request
+    }
+    // Hono's request is a substitute that `new Request(it)` refuses, unless Hono replaces the globals; but then
+    // `await fetch(...) instanceof Response` is false in all code of the process. A real one costs more than most calls.
+    const isLeanServer = isLean(server)
+    const isCheap = isLeanServer && isUntouched(incoming)
+    const request = isCheap ? incomingRequest : keep(toRequest(incomingRequest, incoming))
+    const clientAddress = incoming.socket?.remoteAddress
+    const caller = await hostCaller(incoming, printError)
+    return serveRequest(server, request, {
+      env,
+      waitUntil,
+      canStream: true,
+      isLongLived: mayNotify,
+      // A listener on all interfaces is reached over a loopback address, too: a page's name may lead there.
+      loopback:
+        isLoopbackPeer(hostname ?? incoming.socket?.localAddress) ||
+        isLoopbackPeer(incoming.socket?.localAddress),
+      ...(clientAddress !== undefined && { clientAddress }),
+      ...(isLeanServer && { respond }),
+      ...(isCheap && {
+        toRequest: (given: Request) =>
+          given === incomingRequest ? (requests.get(outgoing) ?? keep(withoutBody(given))) : given,
+      }),
+      ...(caller !== undefined && { caller }),
+    })
+  }
+  let listen: Listen | undefined
+  const load = (): Listen | Promise<Listen> => {
+    const hono = honoListener()
+    if (hono instanceof Promise) return hono.then(load)
+    listen ??= hono.createHonoListener(serve)
+    return listen
+  }
+  const loading = load()
+  // Reported when the process starts, and not only to the first client.
+  if (loading instanceof Promise) loading.catch(printError)
+
   return (request, response) => {
     track(new Promise((resolve) => response.once('close', resolve)))
-    void listener(request, response)
+    if (listen !== undefined) return void listen(request, response)
+    Promise.resolve(load()).then(
+      (loaded) => loaded(request, response),
+      (error: unknown) => fail(error, response),
+    )
   }
 }
 
-function errorResponse(error: unknown): Response {
-  if (isA(error, RequestError)) return toResponse(invalidTarget({}))
+function fail(error: unknown, response: ServerResponse): void {
   printError(error)
-  return new Response(null, { status: 500 })
+  response.writeHead(500)
+  response.end()
 }

@@ -76,7 +76,8 @@ export async function startHTTP(given: StartHTTP): Promise<void> {
   checkOptions(options)
   const url = given.url ?? urlOf(req)
   if (url === undefined) return answer(res, 400, 'Bad request')
-  if (url.pathname !== httpPath && !isMetadata(req, url)) return answer(res, 404, 'Not found')
+  const isServed = url.pathname === httpPath || isMetadata(req, url) || (await isOfAuth(server, url))
+  if (!isServed) return answer(res, 404, 'Not found')
   // A request created from a fetch request may lack `host`, which every Node request has.
   if (req.headers.host === undefined) {
     req.headers.host = url.host
@@ -146,6 +147,11 @@ export async function closeSessions(server: MCPServer): Promise<void> {
 function isMetadata({ method }: IncomingMessage, { pathname }: URL): boolean {
   const isRead = method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
   return isRead && isMetadataPath(pathname)
+}
+
+/** Whether `auth` answers a path itself, such as that of an authorization server. */
+function isOfAuth(server: MCPServer, url: URL): Promise<boolean> {
+  return server.getSessionParts().endpoint.owns(new Request(url), { env: process.env })
 }
 
 /** A request created from a fetch request emits `finish`, but never `close`. */

@@ -64,7 +64,7 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'Spaces are in no plain prefix: it is as good as none.',
   },
   {
-    file: 'src/http/public-url.ts',
+    file: 'src/http/forwarded.ts',
     within: 'callerAddress',
     line: "return toAddress(seen ?? '') ?? toAddress(platform.clientAddress ?? '')",
     original: "''",
@@ -72,7 +72,7 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'Neither text is an address.',
   },
   {
-    file: 'src/http/public-url.ts',
+    file: 'src/http/forwarded.ts',
     within: 'callerAddress',
     line: "return toAddress(seen ?? '') ?? toAddress(platform.clientAddress ?? '')",
     original: "''",
@@ -81,7 +81,7 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'Neither text is an address.',
   },
   {
-    file: 'src/http/public-url.ts',
+    file: 'src/http/forwarded.ts',
     within: 'forwarded',
     line: `return headers.get(\`x-forwarded-\${name}\`)?.split(',').at(-1)?.trim() || undefined`,
     original: `headers.get(\`x-forwarded-\${name}\`)?.split(',').at(-1)?.trim`,

@@ -57,6 +57,7 @@ export const GROUPS: readonly Group[] = [
       'src/interaction/question-keys.ts',
       'src/interaction/steps.ts',
       'src/interaction/journal.ts',
+      'src/interaction/journal-records.ts',
       'src/interaction/step-body.ts',
     ],
     tests: [
@@ -81,6 +82,8 @@ export const GROUPS: readonly Group[] = [
     sources: [
       'src/auth/gate.ts',
       'src/auth/gate-options.ts',
+      'src/auth/any-of.ts',
+      'src/auth/once.ts',
       'src/auth/identity.ts',
       'src/auth/verdict.ts',
       'src/auth/scopes.ts',
@@ -93,7 +96,12 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'guard',
     title: 'hosts and origins',
-    sources: ['src/http/host-and-origin.ts', 'src/http/hosts.ts', 'src/request/address.ts'],
+    sources: [
+      'src/http/guard.ts',
+      'src/http/host-and-origin.ts',
+      'src/http/hosts.ts',
+      'src/request/address.ts',
+    ],
     tests: [...GUARDING, 'test/unit/platform-hosts', 'test/property/host'],
     atLeast: 90,
   },
@@ -107,7 +115,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'public-url',
     title: 'the public URL',
-    sources: ['src/http/public-url.ts'],
+    sources: ['src/http/public-url.ts', 'src/http/forwarded.ts'],
     tests: GUARDING,
     atLeast: 90,
   },
@@ -116,6 +124,7 @@ export const GROUPS: readonly Group[] = [
     title: 'matching of URIs',
     sources: [
       'src/definition/uri-template.ts',
+      'src/definition/template-variables.ts',
       'src/definition/uri.ts',
       'src/sdk/guarded.ts',
       'src/sdk/served-methods.ts',

@@ -113,6 +113,14 @@ export function anyOf(auths: readonly Auth[]): Auth {
     return { ok: false, refusal: toRefusal(outcome, context, true) }
   }
 
+  const serve: NonNullable<Auth['serve']> = (request, context) => {
+    for (const auth of auths) {
+      const answer = auth.serve?.(request, context)
+      if (answer !== undefined) return answer
+    }
+    return undefined
+  }
+
   const auth: Auth = {
     ...headers,
     admit,
@@ -127,6 +135,7 @@ export function anyOf(auths: readonly Auth[]): Auth {
     },
     faultIn: (env, server) =>
       auths.flatMap((auth) => auth.faultIn?.(env, server) ?? []).join(' ') || undefined,
+    ...(auths.some((auth) => auth.serve !== undefined) && { serve }),
     ...(judges.length > 0 && { admitCaller }),
     ...(keyStore !== undefined && { keyStore }),
     ...(auths.some(({ needsServer }) => needsServer) && { needsServer: true }),

@@ -33,6 +33,20 @@ export interface AuthContext {
   request?(): Request
 }
 
+/** What `serve` of an `Auth` receives besides the request. */
+export interface ServeContext extends AuthContext {
+  /** The caller's address, if the platform reports it. */
+  readonly address?: string
+  /** Writes an error to the server's log. */
+  report(error: unknown): void
+}
+
+/**
+ * Answers a request for a path of an `Auth`. The body of a POST is there, up to 64 KiB; no other request has one. The answer has 20 seconds,
+ * and gets `Cache-Control: no-store` and `X-Content-Type-Options` unless it has its own.
+ */
+export type AnswerOwn = (request: Request) => Promise<Response>
+
 /** The decision about a request: the caller and its access, or the refusal. */
 export type Admission =
   | {
@@ -99,6 +113,12 @@ export interface Auth {
   challenge?(location: ResourceLocation, reason?: string): string
   /** The store of the server's API keys, for `mayfly keys`. May throw. Default: it has none. */
   keyStore?(env: unknown, server?: string): unknown
+  /**
+   * Returns what answers a request for a path that it has beside the MCP endpoint, such as those of an authorization server; undefined for
+   * any other request. Looks at the URL and the headers only, and changes nothing: it may be asked several times. The answer runs after the
+   * checks of hosts and limits. An `Origin` is not checked: its own forms must refuse other sites.
+   */
+  serve?(request: Request, context: ServeContext): AnswerOwn | undefined
   /** The protected resource metadata (RFC 9728 §2). */
   metadata(location: ResourceLocation): object
   /** What callers without a token may use. */

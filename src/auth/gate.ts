@@ -43,7 +43,10 @@ const UNAVAILABLE: AuthRefusal = {
 }
 
 type Gate = Required<
-  Omit<Auth, 'header' | 'keyHeader' | 'realm' | 'faultIn' | 'keyStore' | 'needsServer' | 'recheckMs'>
+  Omit<
+    Auth,
+    'header' | 'keyHeader' | 'realm' | 'faultIn' | 'keyStore' | 'needsServer' | 'recheckMs' | 'serve'
+  >
 > &
   Pick<Auth, 'header' | 'realm'> & { readonly keyHeader?: string }
 
@@ -258,13 +261,18 @@ function createAnonymousAccess(
 }
 
 /** RFC 9728 §2. Members without values are omitted (§3.2). */
-function toMetadata({ resource, name }: ResourceLocation, verifier: Verifier, options: GateOptions): object {
+function toMetadata(location: ResourceLocation, verifier: Verifier, options: GateOptions): object {
+  const { resource, name } = location
+  const { authorizationServers: issuers } = verifier
   const { authorizationServers, scopes = [], scopeHints = scopes, documentationUrl } = options
   const { scopesSupported = scopeHints, resourceName = name } = options
   return {
     resource,
     resource_name: resourceName,
-    ...nonEmpty('authorization_servers', authorizationServers ?? verifier.authorizationServers),
+    ...nonEmpty(
+      'authorization_servers',
+      authorizationServers ?? (typeof issuers === 'function' ? issuers(location) : issuers),
+    ),
     bearer_methods_supported: ['header'],
     ...nonEmpty('scopes_supported', scopesSupported),
     resource_documentation: documentationUrl,

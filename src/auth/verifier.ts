@@ -1,6 +1,7 @@
 /**
  * The interface of verifiers, and the errors with which a check can fail.
  */
+import type { ResourceLocation } from './auth.ts'
 
 /** The identity of a verified token. */
 export interface VerifiedToken {
@@ -49,8 +50,8 @@ export interface Verifier {
    * @throws InvalidTokenError if the token is invalid; VerifierUnavailableError if the issuer does not answer.
    */
   verify(token: string, context: TokenContext): Promise<TokenAnswer>
-  /** Issuer URLs, for the protected resource metadata. */
-  readonly authorizationServers: readonly string[]
+  /** Issuer URLs, for the protected resource metadata; a function, if they depend on the server's own URL. */
+  readonly authorizationServers: readonly string[] | ((location: ResourceLocation) => readonly string[])
   /** A header that the platform sets, if the token is not in `Authorization`. */
   readonly header?: string
   /** A header that may also have the token, by itself; where it is sent, `Authorization` is not read. Default: none. */

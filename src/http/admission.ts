@@ -37,7 +37,8 @@ const VARIABLES_WARNING =
 
 export function receive(request: Request, platform: RequestPlatform, reportError: ReportError): Received {
   const requestId = crypto.randomUUID()
-  const sentId = sentRequestId(request) ?? requestId
+  const { headers } = request
+  const sentId = headers.get('x-request-id') === null ? requestId : (sentRequestId(request) ?? requestId)
   return {
     request,
     platform,
@@ -46,7 +47,7 @@ export function receive(request: Request, platform: RequestPlatform, reportError
     isHttp: true,
     counted: { messages: 0 },
     waitUntil: (promise) => outlive(promise, platform, requestId, reportError),
-    headers: request.headers.has('origin')
+    headers: headers.has('origin')
       ? { ...SECURITY_HEADERS, ...CORS_HEADERS, 'x-request-id': sentId }
       : { ...SECURITY_HEADERS, 'x-request-id': sentId },
   }

@@ -16,7 +16,7 @@ import type { Sharing } from '../request/shares.ts'
 import { createVariablesWatch, type Received, receive, SECURITY_HEADERS } from './admission.ts'
 import type { AuditOptions } from './audit.ts'
 import { type Callers, createCallers, isUnlimited } from './callers.ts'
-import { refuseUnguarded } from './guard.ts'
+import { createGuard } from './guard.ts'
 import { loadAudit } from './load-audit.ts'
 import { loadCallers } from './load-callers.ts'
 import { loadOther } from './load-other.ts'
@@ -47,8 +47,10 @@ export interface Endpoint {
   /** Maximum bytes of a body, or of a message on stdio. */
   readonly maxBodyBytes: number
   readonly sharing: Sharing
-  /** Checks Host, Origin, token and rate limit. Returns a response for a refused caller and for a preflight. */
+  /** Checks Host, Origin, token and rate limit. Returns a response for a refused caller, for a preflight, and for the paths of `auth`. */
   admit(request: Request, platform: RequestPlatform): Promise<Admitted | Response>
+  /** Whether a request is for a path of `auth`, which `admit` answers. */
+  owns(request: Request, platform: RequestPlatform): Promise<boolean>
   /** Reads the body as text, within the limits for size and time. Returns a response if it is refused. */
   read(admitted: Admitted): Promise<string | Response>
   /** Answers a body without a session. */
@@ -74,11 +76,12 @@ export function createApp(
     ...(options.audit === undefined ? gate : createAudited(gate)),
     finish: recorder.message,
   })
-  const checks = createRequestChecks(options, callers)
+  const guard = createGuard(options)
+  const checks = createRequestChecks(options, guard, callers)
   const watchVariables = createVariablesWatch(options.reportError)
   const shared: SharedChecks = {
     traffic: () => (isFree ? undefined : callers(({ traffic }) => traffic)),
-    guard: (received) => refuseUnguarded(received, options),
+    guard,
     fail: checks.fail,
   }
   let answerOther: AnswerOtherMethod | undefined
@@ -93,6 +96,17 @@ export function createApp(
     return answer
   }
 
+  const ownChecks = options.auth?.serve && {
+    traffic: shared.traffic,
+    guard: createGuard({ ...options, allowedOrigins: ['*'] }),
+  }
+  const serveOwn = async (received: Received): Promise<Response | undefined> => {
+    const own = await withPart(loadOther, ({ serveAuthPath }) =>
+      serveAuthPath(received, options, ownChecks ?? shared),
+    )
+    return own && toResponse(log(own, received))
+  }
+
   const serveOtherMethod = async (received: Received): Promise<Response> => {
     const response = toResponse(log(await answerOtherMethod(received), received))
     // HEAD has the headers of GET and no body (RFC 9110 §9.3.2). Not every platform removes the body.
@@ -101,7 +115,7 @@ export function createApp(
 
   return {
     engine,
-    endpoint: createEndpoint(checks, engine, log, options),
+    endpoint: createEndpoint(checks, engine, log, options, serveOwn),
     // A single async function, since each one costs time and memory per call.
     async serve(request, platform) {
       try {
@@ -109,6 +123,8 @@ export function createApp(
         if (platform.env === NO_VARIABLES) watchVariables(received)
         const { method } = request
         if (!hasUrl(request)) return toResponse(log(invalidTarget(received.headers), received))
+        const own = options.auth?.serve && (await serveOwn(received))
+        if (own !== undefined) return own
         const isForSession =
           options.hasSessionStreams && method !== 'OPTIONS' && request.headers.has('mcp-session-id')
         if (method !== 'POST' && !isForSession) return await serveOtherMethod(received)
@@ -159,6 +175,7 @@ function createEndpoint(
   engine: Engine,
   log: (answer: Reply, seen: Received | Admitted) => Reply,
   options: AppOptions,
+  serveOwn: (received: Received) => Promise<Response | undefined>,
 ): Endpoint {
   return {
     maxBodyBytes: options.maxBodyBytes,
@@ -166,8 +183,18 @@ function createEndpoint(
     async admit(request, platform) {
       const received = receive(request, platform, options.reportError)
       if (!hasUrl(request)) return toResponse(log(invalidTarget(received.headers), received))
+      const own = options.auth?.serve && (await serveOwn(received))
+      if (own !== undefined) return own
       const admitted = await checks.admit(received)
       return admitted instanceof BufferedReply ? toResponse(log(admitted, received)) : admitted
+    },
+    async owns(request, platform) {
+      if (options.auth?.serve === undefined) return false
+      const report = (error: unknown): void => options.reportError(error, { auth: true })
+      const answer = await withPart(loadOther, ({ answerOf }) =>
+        answerOf(request, platform, options, { report }),
+      )
+      return answer !== undefined
     },
     async read(admitted) {
       const body = await checks.read(admitted)

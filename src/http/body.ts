@@ -25,6 +25,17 @@ export const UNCOUNTED_BYTES = 65_536
 /** Bodies that arrive within this many microtask turns need no timer. */
 const UNTIMED_TURNS = 8
 
+/** How the bodies of a server arrive: as a platform does it, all with their requests or all later. */
+export interface Arrival {
+  /** How many were late in a row. */
+  late: number
+}
+
+/** After so many late bodies the timer is set at once, since turns cost, too. */
+const LATE = 8
+/** Then the turns of one body show whether it is still so. */
+const LATE_UNTIL = LATE + 64
+
 const TOO_LARGE: Fault = { ok: false, fault: 'too-large' }
 const TOO_SLOW: Fault = { ok: false, fault: 'too-slow' }
 const UNREADABLE: Fault = { ok: false, fault: 'unreadable' }
@@ -51,8 +62,8 @@ export function readBody(
   reserve: Reserve = unlimited,
 ): Promise<Body | NoRoom> {
   return isSmall(request, maxBodyBytes)
-    ? readWhole(request, maxBodyBytes, timeoutMs, toText)
-    : readPieces(request, maxBodyBytes, timeoutMs, reserve).then(piecesToText)
+    ? readSmall(request, maxBodyBytes, timeoutMs, toText)
+    : readPieces(request, maxBodyBytes, timeoutMs, reserve).then(toText)
 }
 
 /** The same, as raw bytes. */
@@ -62,7 +73,7 @@ export function readBytes(
   timeoutMs: number,
 ): Promise<Uint8Array | Fault> {
   return isSmall(request, maxBodyBytes)
-    ? readWhole(request, maxBodyBytes, timeoutMs, (buffer) => new Uint8Array(buffer))
+    ? readSmall(request, maxBodyBytes, timeoutMs, (body) => ('fault' in body ? body : new Uint8Array(body)))
     : (readPieces(request, maxBodyBytes, timeoutMs, unlimited) as Promise<Uint8Array | Fault>)
 }
 
@@ -72,43 +83,61 @@ const unlimited: Reserve = () => undefined
  * Whether the body is declared as a small one. Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in
  * pieces is the main cost here.
  */
-function isSmall(request: Request, maxBodyBytes: number): boolean {
+export function isSmall(request: Request, maxBodyBytes: number): boolean {
   const length = Number(request.headers.get('content-length'))
   return length > 0 && length <= UNCOUNTED_BYTES && length <= maxBodyBytes
 }
 
-function toText(bytes: ArrayBuffer | Uint8Array): Body {
+/** Decodes a body that was read. */
+export function toText(body: ArrayBuffer | Uint8Array | Fault): Body
+export function toText(body: ArrayBuffer | Uint8Array | Fault | NoRoom): Body | NoRoom
+export function toText(body: ArrayBuffer | Uint8Array | Fault | NoRoom): Body | NoRoom {
+  // Not `instanceof`: some platforms run a server in a separate realm.
+  if ('fault' in body) return body
   try {
-    return { ok: true, text: UTF8.decode(bytes) }
+    return { ok: true, text: UTF8.decode(body) }
   } catch {
     return { ok: false, fault: 'not-utf8' }
   }
 }
 
-/** Not `instanceof`: some platforms run a server in a separate realm. */
-function piecesToText(bytes: Uint8Array | Fault | NoRoom): Body | NoRoom {
-  return 'fault' in bytes ? bytes : toText(bytes)
-}
-
-/** One promise, and few closures: each costs more than decoding the body. */
-function readWhole<Value>(
+/** Reads a body that `isSmall`, and converts it at once: one promise and few functions, since each costs more than decoding it. */
+export function readSmall<Value>(
   request: Request,
   maxBodyBytes: number,
   timeoutMs: number,
-  convert: (buffer: ArrayBuffer) => Value,
-): Promise<Value | Fault> {
+  convert: (body: ArrayBuffer | Fault) => Value | Promise<Value>,
+  arrival: Arrival = { late: 0 },
+): Promise<Value> {
+  const isLate = arrival.late >= LATE
+  if (isLate) arrival.late = arrival.late < LATE_UNTIL ? arrival.late + 1 : LATE - 1
   return new Promise((resolve) => {
-    const stop = startClock(timeoutMs, () => resolve(TOO_SLOW))
-    const fail = (): void => {
-      stop()
-      resolve(UNREADABLE)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let left = timeoutMs === 0 ? -1 : isLate ? 0 : UNTIMED_TURNS
+    let isSettled = false
+    const settle = (body: ArrayBuffer | Fault): void => {
+      if (isSettled) return
+      isSettled = true
+      if (left > 0) arrival.late = 0
+      if (timer !== undefined) clearTimeout(timer)
+      // A constructed request can declare any length.
+      resolve(convert('byteLength' in body && body.byteLength > maxBodyBytes ? TOO_LARGE : body))
     }
+    const now = Promise.resolve()
+    // As `startClock`, which would be two functions more.
+    const turn = (): void => {
+      if (isSettled) return
+      if (left > 0) now.then(turn)
+      else if (left === 0) {
+        timer = setTimeout(settle, timeoutMs, TOO_SLOW)
+        if (!isLate) arrival.late++
+      }
+      left--
+    }
+    turn()
+    const fail = (): void => settle(UNREADABLE)
     try {
-      request.arrayBuffer().then((buffer) => {
-        stop()
-        // A constructed request can declare any length.
-        resolve(buffer.byteLength > maxBodyBytes ? TOO_LARGE : convert(buffer))
-      }, fail)
+      request.arrayBuffer().then(settle, fail)
     } catch {
       fail()
     }

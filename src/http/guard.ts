@@ -7,22 +7,25 @@ import { servedHosts } from './hosts.ts'
 import { loadOther } from './load-other.ts'
 import { refusal } from './refusal.ts'
 
-export type Guard = typeof refuseUnguarded
-
 /** Checks Host, Origin and the size of the headers. */
-export function refuseUnguarded(
-  { request, platform, headers }: Received,
-  options: AdmissionOptions,
-): BufferedReply | Promise<BufferedReply> | undefined {
+export type Guard = (received: Received) => BufferedReply | Promise<BufferedReply> | undefined
+
+export function createGuard(options: AdmissionOptions): Guard {
   const { maxHeaderBytes, trustProxy } = options
-  const allowedHosts = servedHosts(options.allowedHosts, platform.env)
-  const refused = refusedHeader(request, platform.loopback === true, allowedHosts, options)
-  if (refused !== undefined)
-    return withPart(loadOther, ({ refuseHeader }) => refuseHeader(refused, request, trustProxy))
-  if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {
-    return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, headers)
+  /** Of the last request. They are read again from other variables only: each of Node's is asked of the system. */
+  let seen: { readonly env: unknown; readonly allowedHosts: readonly string[] | undefined } | undefined
+  return ({ request, platform, headers }) => {
+    const { env } = platform
+    if (seen === undefined || seen.env !== env)
+      seen = { env, allowedHosts: servedHosts(options.allowedHosts, env) }
+    const refused = refusedHeader(request, platform.loopback === true, seen.allowedHosts, options)
+    if (refused !== undefined)
+      return withPart(loadOther, ({ refuseHeader }) => refuseHeader(refused, request, trustProxy))
+    if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {
+      return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, headers)
+    }
+    return undefined
   }
-  return undefined
 }
 
 /** A header string has one character per byte (Fetch standard, "isomorphic decode"). */

@@ -5,6 +5,7 @@ import { bearerChallenge } from '../auth/challenge.ts'
 import type { AuthInfo } from '../definition/context.ts'
 import { toReadable } from '../definition/error-text.ts'
 import { callHook } from '../definition/hook.ts'
+import { withPart } from '../definition/part.ts'
 import { printError } from '../definition/print-error.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
@@ -12,6 +13,7 @@ import { errorMessage } from '../protocol/json-rpc.ts'
 import { jsonReply, toResponse } from '../protocol/reply.ts'
 import { CORS_HEADERS } from './cors.ts'
 import { requireNoServer } from './known-callers.ts'
+import { loadOther } from './load-other.ts'
 import { preflightResponse } from './preflight.ts'
 import { createTlsWatch, describedResource, resourceLocation } from './public-url.ts'
 
@@ -53,7 +55,7 @@ export interface HonoAuthVariables {
 /**
  * Admits the callers that `auth` admits, with `c.get('auth')` set, and answers others with 401 or 403 and
  * `WWW-Authenticate` (RFC 6750 §3). Always requires a token, unless `allowAnonymous` is set. Serves the metadata (RFC 9728) if it
- * is mounted before `/.well-known/oauth-protected-resource`. Answers CORS preflights for the headers of MCP: for others, put Hono's
+ * is mounted before `/.well-known/oauth-protected-resource`, and the paths of an `auth` that has some. Answers CORS preflights for the headers of MCP: for others, put Hono's
  * `cors()` before it. Does not check the scopes of single tools.
  *
  * ```ts
@@ -76,6 +78,15 @@ export function honoAuth(
   return async (context, next) => {
     const { env, req } = context
     const request = req.raw
+    const location = () => resourceLocation(request, { env }, options)
+    const report = (error: unknown): void => callHook(() => onError(error), printError)
+    const answer = auth.serve?.(request, { env, location, report })
+    if (answer !== undefined) {
+      const served = { request, platform: { env } }
+      return toResponse(
+        await withPart(loadOther, ({ answerWithin }) => answerWithin(answer, served, { ...LIMITS, report })),
+      )
+    }
     const preflight = preflightMethod(request)
     if (preflight !== undefined) return toResponse(preflightResponse(request, preflight))
     const cors = request.headers.has('origin') ? CORS_HEADERS : undefined
@@ -86,7 +97,6 @@ export function honoAuth(
         return toResponse(jsonReply(JSON.stringify(auth.metadata(described)), 200, { ...cors }))
       }
     }
-    const location = () => resourceLocation(request, { env }, options)
     const admit = async () => auth.admit(request, { env, location, isTokenRequired: !allowAnonymous })
     const admission = await admit().catch((error: unknown) => {
       throw toReadable(error)
@@ -108,6 +118,9 @@ export function honoAuth(
     return undefined
   }
 }
+
+/** Of a request for a path of `auth`. */
+const LIMITS = { maxBodyBytes: 65_536, bodyTimeoutMs: 30_000 }
 
 const NO_TOKEN = 'Unauthorized: send an access token as a Bearer token.'
 

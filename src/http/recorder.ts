@@ -3,7 +3,7 @@
  */
 import { callHook } from '../definition/hook.ts'
 import { withPart } from '../definition/part.ts'
-import { clip } from '../protocol/describe.ts'
+import { clip, fillRecord } from '../protocol/describe.ts'
 import type { Extent, Incoming, RequestFacts, RequestRecord } from '../protocol/engine-options.ts'
 import type { ReportError } from '../request/options.ts'
 import { pathOf } from '../request/request-url.ts'
@@ -32,11 +32,18 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
   const tryTo = (what: 'log' | 'audit', { requestId, waitUntil }: Seen, write: () => unknown): void =>
     callHook(write, (error) => reportError(error, { requestId, [what]: true }), waitUntil)
 
-  const write = (seen: Seen, record: RequestRecord, facts: RequestFacts, status: number, to: Sinks): void => {
+  const write = (
+    seen: Seen | Incoming,
+    record: RequestRecord,
+    facts: RequestFacts,
+    status: number,
+    to: Sinks,
+  ): void => {
     const { request, platform, requestId, startedAt } = seen
     const durationMs = Date.now() - startedAt
     const isLogged = to.log?.wants(status, durationMs, record, platform.env) === true
     if (!isLogged && to.audit === undefined) return
+    if ('message' in seen) fillRecord(seen)
     const clientRequestId = sentRequestId(request)
     const entry: LogEntry = {
       level: 'info',

@@ -6,12 +6,13 @@ import { withPart } from '../definition/part.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Admitted } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
-import { createShares, type Place, type Sharing } from '../request/shares.ts'
+import { createShares, type Full, type Place, type Sharing } from '../request/shares.ts'
 import type { AdmissionOptions, Received } from './admission.ts'
-import { type Reserve, readBody } from './body.ts'
+import { type Arrival, isSmall, type Reserve, readBody, readSmall, toText } from './body.ts'
 import type { WithCallers } from './callers.ts'
 import { isJson } from './content-type.ts'
-import { refuseUnguarded } from './guard.ts'
+import type { Guard } from './guard.ts'
+import type { BodyFault } from './json-answer.ts'
 import { loadOther } from './load-other.ts'
 import { refusal } from './refusal.ts'
 import type { TrafficOptions } from './traffic.ts'
@@ -35,10 +36,12 @@ export interface RequestChecks {
 
 export function createRequestChecks(
   options: RequestCheckOptions & TrafficOptions,
+  guard: Guard,
   callers: WithCallers,
 ): RequestChecks {
   const { auth, rateLimiterFor, unknownAccess } = options
   const isOpen = auth === undefined && rateLimiterFor === undefined
+  const arrival: Arrival = { late: 0 }
   const buffers = createShares(options.maxBufferedBytes, options.callerShare)
 
   const fail: RequestChecks['fail'] = (error, { requestId, headers }) => {
@@ -47,7 +50,7 @@ export function createRequestChecks(
   }
 
   const decide: RequestChecks['admit'] = (received) => {
-    const refused = refuseUnguarded(received, options)
+    const refused = guard(received)
     if (refused !== undefined) return refused
     const { request, platform } = received
     if (request.method === 'OPTIONS')
@@ -62,6 +65,12 @@ export function createRequestChecks(
       : callers(({ admit }) => admit(received))
   }
 
+  const refuse = (fault: BodyFault | Full, admitted: Admitted): BufferedReply | Promise<BufferedReply> => {
+    const { headers } = admitted
+    const refusing = withPart(loadOther, ({ refuseBody }) => refuseBody(fault, headers, options))
+    return refusing instanceof Promise ? refusing.catch((error) => fail(error, admitted)) : refusing
+  }
+
   return {
     fail,
     admit(received) {
@@ -74,7 +83,19 @@ export function createRequestChecks(
       }
     },
     read(admitted) {
-      const { request, headers } = admitted
+      const { request } = admitted
+      const { maxBodyBytes, bodyTimeoutMs } = options
+      if (isSmall(request, maxBodyBytes))
+        return readSmall(
+          request,
+          maxBodyBytes,
+          bodyTimeoutMs,
+          (bytes) => {
+            const body = toText(bytes)
+            return body.ok ? body : refuse(body.fault, admitted)
+          },
+          arrival,
+        )
       let place: Place | undefined
       const reserve: Reserve = (bytes) => {
         if (place !== undefined) return place.grow(bytes)
@@ -83,11 +104,9 @@ export function createRequestChecks(
         place = taken
         return undefined
       }
-      return readBody(request, options.maxBodyBytes, options.bodyTimeoutMs, reserve).then((body) => {
+      return readBody(request, maxBodyBytes, bodyTimeoutMs, reserve).then((body) => {
         place?.free()
-        if (body.ok) return body
-        const refusing = withPart(loadOther, ({ refuseBody }) => refuseBody(body.fault, headers, options))
-        return refusing instanceof Promise ? refusing.catch((error) => fail(error, admitted)) : refusing
+        return body.ok ? body : refuse(body.fault, admitted)
       })
     },
   }

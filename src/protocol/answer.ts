@@ -3,18 +3,22 @@
  * deadline.
  */
 
+import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { Env, LogLevel } from '../definition/context.ts'
 import { isObject } from '../definition/is-object.ts'
+import { part } from '../definition/part.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Ending } from '../interaction/ending.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import type { Asking } from '../interaction/load-asking.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
+import { loadSetupServer } from '../request/load-setup-server.ts'
 import { inputRequired, type MethodResult, toMethodResult } from '../request/method-result.ts'
 import type { Params } from '../request/params.ts'
 import { givenRequest } from '../request/platform.ts'
 import { RequestScope } from '../request/request-server.ts'
+import type { HeaderCheck } from '../request/tools.ts'
 import type { ContextWire } from '../request/wire.ts'
 import { beginInteraction, canAsk, openRounds } from './asking.ts'
 import type { Call, EarlierRounds } from './call.ts'
@@ -23,7 +27,7 @@ import { deadlineError, deadlineOf, earliestEnd, watchCall } from './deadline.ts
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { readProgressToken } from './envelope.ts'
 import { type Failure, toFailure } from './failure.ts'
-import { checkToolHeaders } from './headers.ts'
+import { checkParamHeaders } from './headers.ts'
 import { notificationMessage, type RpcId } from './json-rpc.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
@@ -34,6 +38,7 @@ export type Run = (
   scope: RequestScope,
   params: Params,
   options: EngineOptions,
+  headers?: HeaderCheck,
 ) => MethodResult | Promise<MethodResult>
 
 /** Wraps the result in the envelope of its era. */
@@ -44,25 +49,15 @@ const NO_ENV: Env = Object.freeze({})
 /** Microtask turns before timers and listeners are set: no event can arrive during them, and most tools without I/O finish within them. */
 const UNWATCHED_TURNS = 12
 
-export function answer(
-  call: Call,
-  incoming: Incoming,
-  options: EngineOptions,
-  run: Run,
-  compose: Compose,
-): Reply | Promise<Reply> {
-  return new RunningCall(call, incoming, options, compose).answer(run)
-}
-
 /** A running call. It ends once: synchronously, with its result, with a question, or early. */
-class RunningCall implements ContextWire, CallControl {
-  readonly rpcId: RpcId
-  readonly method: string
-  readonly meta: Record<string, unknown> | undefined
-  readonly progressToken: string | number | undefined
-  readonly logLevel: LogLevel | undefined
-  readonly rounds: EarlierRounds | undefined
-  readonly publish: (event: ChangeEvent) => Promise<void>
+export class RunningCall implements ContextWire, CallControl, HeaderCheck {
+  // Declared, so that no member is written twice: the first calls of an isolate are interpreted.
+  declare readonly rpcId: RpcId
+  declare readonly method: string
+  declare readonly progressToken: string | number | undefined
+  declare readonly logLevel: LogLevel | undefined
+  declare readonly rounds: EarlierRounds | undefined
+  declare readonly publish: (event: ChangeEvent) => Promise<void>
   readonly #call: Call
   readonly #incoming: Incoming
   readonly #options: EngineOptions
@@ -91,7 +86,6 @@ class RunningCall implements ContextWire, CallControl {
     this.#mustStream = mustStream
     this.rpcId = id
     this.method = method
-    this.meta = isObject(params._meta) ? params._meta : undefined
     this.progressToken = readProgressToken(params)
     this.logLevel = call.logLevel
     this.rounds = call.rounds
@@ -115,23 +109,25 @@ class RunningCall implements ContextWire, CallControl {
     this.#scope = new RequestScope(definitionOf(incoming, options), this.#context, access)
   }
 
+  get meta(): Record<string, unknown> | undefined {
+    const { _meta: meta } = this.#call.params
+    return isObject(meta) ? meta : undefined
+  }
+
   answer(run: Run): Reply | Promise<Reply> {
     const isReady = this.#options.setup === undefined && this.rounds === undefined
     let outcome: MethodResult | Promise<MethodResult>
     try {
-      outcome = isReady ? this.#begin(run) : this.#prepare(run)
+      outcome = isReady
+        ? run(this.#scope, this.#call.params, this.#options, this.#incoming.isHttp ? this : undefined)
+        : this.#prepare(run)
     } catch (error) {
       outcome = Promise.reject(error)
     }
     this.#outcome = outcome
     if (!(outcome instanceof Promise) && !this.#mustStream && this.#exchange === undefined) {
       this.#end()
-      const message = withinLimit(
-        this.#composed(outcome),
-        this.rpcId,
-        this.#incoming.platform.maxResponseBytes,
-      )
-      return jsonReply(message, 200, this.#incoming.headers)
+      return this.#buffered(this.#composed(outcome), 200, undefined)
     }
     Promise.resolve(outcome).then(
       (result) => this.#complete(result),
@@ -145,20 +141,22 @@ class RunningCall implements ContextWire, CallControl {
     return reply
   }
 
+  checkHeaders({ paramHeaders }: CompiledTool): void {
+    const { params, era } = this.#call
+    const presence = era === 'modern' ? 'needed' : 'optional'
+    checkParamHeaders(this.#incoming.request.headers, paramHeaders, params.arguments, presence)
+  }
+
   async #prepare(run: Run): Promise<MethodResult> {
     if (this.rounds !== undefined) await openRounds(this.rounds, this.#call, this.#incoming, this.#options)
     const { setup } = this.#options
     const { request, platform } = this.#incoming
-    if (setup !== undefined) await setup(this.#scope, givenRequest(request, platform))
-    return this.#begin(run)
-  }
-
-  #begin(run: Run): MethodResult | Promise<MethodResult> {
-    const { method, params, era } = this.#call
-    const { isHttp, request } = this.#incoming
-    if (isHttp && method === 'tools/call')
-      checkToolHeaders(this.#scope, params, request.headers, era === 'modern' ? 'needed' : 'optional')
-    return run(this.#scope, params, this.#options)
+    if (setup !== undefined) {
+      const loaded = part(loadSetupServer)
+      const { SetupServer } = loaded instanceof Promise ? await loaded : loaded
+      await setup(new SetupServer(this.#scope), givenRequest(request, platform))
+    }
+    return run(this.#scope, this.#call.params, this.#options, this.#incoming.isHttp ? this : undefined)
   }
 
   /** Ends the call when the client disconnects or the deadline is near. */
@@ -215,15 +213,20 @@ class RunningCall implements ContextWire, CallControl {
     if (this.#isOver) return
     this.#end()
     if (this.#exchange === undefined && !this.#mustStream) {
-      const { platform, headers: own } = this.#incoming
-      const text = withinLimit(message, this.rpcId, platform.maxResponseBytes)
-      this.#resolve!(jsonReply(text, status, headers === undefined ? own : { ...own, ...headers }))
+      this.#resolve!(this.#buffered(message, status, headers))
       return
     }
     const exchange = this.#openExchange()
     const isStream = exchange.isStreaming || (this.#streams && this.#mustStream)
     const limit = isStream ? exchange.maxMessageBytes : this.#incoming.platform.maxResponseBytes
     exchange.finish(withinLimit(message, this.rpcId, limit), status, headers)
+  }
+
+  #buffered(message: string, status: number, headers: Failure['headers']): Reply {
+    const { platform, headers: own } = this.#incoming
+    const { maxResponseBytes } = platform
+    const text = maxResponseBytes === undefined ? message : withinLimit(message, this.rpcId, maxResponseBytes)
+    return jsonReply(text, status, headers === undefined ? own : { ...own, ...headers })
   }
 
   #composed(result: MethodResult): string {

@@ -7,7 +7,6 @@ import { isObject } from '../definition/is-object.ts'
 import type { Params } from '../request/params.ts'
 import type { Incoming } from './engine-options.ts'
 import { hasEnvelope, META } from './envelope.ts'
-import type { Message } from './json-rpc.ts'
 
 /** The parameter with a method's target. Other parameters with these names are not a target. */
 const TARGET: ReadonlyMap<string, 'name' | 'uri'> = new Map([
@@ -21,11 +20,10 @@ const TARGET: ReadonlyMap<string, 'name' | 'uri'> = new Map([
 /** Maximum characters of one value in the log, so that a client cannot fill it with invented text. */
 const MAX_CHARACTERS = 256
 
-/** Fills in the record of a message that has a method. */
-export function fillRecord(message: Message, { era, record, facts, versionHeader }: Incoming): void {
-  if (message.kind !== 'request' && message.kind !== 'notification') return
+/** Fills in the record of a message that has a method: when it is written, since most calls are not. */
+export function fillRecord({ message, era, record, facts, versionHeader }: Incoming): void {
+  if (message?.kind !== 'request' && message?.kind !== 'notification') return
   const { method, params } = message
-  record.method = clip(method)
   facts.arguments = params.arguments
   const member = TARGET.get(method)
   const target = member === undefined ? referenceOf(method, params) : params[member]
@@ -34,7 +32,9 @@ export function fillRecord(message: Message, { era, record, facts, versionHeader
   const version = hasEnvelope(params)
     ? (params._meta as Params)[META.protocolVersion]
     : (versionHeader ?? params.protocolVersion)
-  if (typeof version === 'string') record.protocolVersion = clip(version)
+  // A legacy session knows what was agreed.
+  if (typeof version === 'string') record.protocolVersion ??= clip(version)
+  if (facts.client !== undefined) record.client = clientLabel(facts.client)
 }
 
 /** Shortens a value for the log. */

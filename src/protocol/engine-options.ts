@@ -4,7 +4,7 @@
 
 import type { Definition } from '../definition/compile.ts'
 import type { Meta } from '../definition/content.ts'
-import type { AuthInfo, Era } from '../definition/context.ts'
+import type { AuthInfo, Era, Implementation } from '../definition/context.ts'
 import type { StoreOwner } from '../definition/store-owner.ts'
 import type { Wanted } from '../events/coalesced-changes.ts'
 import type { Feed } from '../events/feed.ts'
@@ -16,6 +16,7 @@ import type { RequestOptions, TaskSupport } from '../request/task-support.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { BatchAnswers } from './batch-answers.ts'
 import type { Envelope } from './envelope.ts'
+import type { Message } from './json-rpc.ts'
 import type { Reply } from './reply.ts'
 
 /** The limits of every call, for every kind of server. */
@@ -60,7 +61,7 @@ export interface ServeOptions extends CallLimits {
   readonly telemetry: Telemetry | undefined
 }
 
-/** The facts of a served message, for the log. */
+/** The facts of a served message, for the log. Besides `method`, they are filled in by `fillRecord` once they are written. */
 export interface RequestRecord {
   method?: string
   /** The tool, prompt or URI. */
@@ -77,6 +78,8 @@ export interface RequestRecord {
 /** The facts of a served message for the audit trail, telemetry and the limits; never for the log. */
 export interface RequestFacts {
   arguments?: unknown
+  /** The client of a modern request. */
+  client?: Implementation
   isToolError?: boolean
   /** For a server of another SDK: whether it listed the tool or prompt. */
   isListed?: () => boolean
@@ -128,6 +131,8 @@ export interface Admitted {
 
 /** One message on its way through the engine. */
 export interface Incoming extends Admitted {
+  /** Undefined for a batch as a whole, and for a body that is not a message. */
+  readonly message: Message | undefined
   /** Decided by `eraOf`. A batch is legacy. */
   readonly era: Era
   readonly record: RequestRecord

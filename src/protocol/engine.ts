@@ -5,8 +5,16 @@
 import { part } from '../definition/part.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { BatchAnswers } from './batch-answers.ts'
-import { fillRecord } from './describe.ts'
-import type { Admitted, Extent, Incoming, Leave, Refusal, ServeOptions } from './engine-options.ts'
+import { clip, fillRecord } from './describe.ts'
+import type {
+  Admitted,
+  Extent,
+  Incoming,
+  Leave,
+  Refusal,
+  RequestRecord,
+  ServeOptions,
+} from './engine-options.ts'
 import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
 import { eraOf, initializeMismatch } from './era.ts'
 import { toFailure } from './failure.ts'
@@ -121,7 +129,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     const incoming = toIncoming(sender, finish, message)
     let reply: Reply
     try {
-      fillRecord(message, incoming)
+      if (traced !== undefined) fillRecord(incoming)
       const entering = answerer.runs(message) ? checkpoint.enter(sender) : checkpoint.count(sender)
       const entered = entering instanceof Promise ? await entering : entering
       if (typeof entered === 'object') reply = refuseTraffic(entered, idOf(message), incoming)
@@ -134,7 +142,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     } catch (error) {
       reply = refuse(error, idOf(message), incoming)
     }
-    if (!isStream(reply)) finish(reply.status)
+    if (reply instanceof BufferedReply || !isStream(reply)) finish(reply.status)
     return reply
   }
 
@@ -253,10 +261,13 @@ function checkVersion(requested: string, supported: readonly string[] | undefine
 function toIncoming(sender: Admitted, onStreamEnd: (status: number) => void, message?: Message): Incoming {
   const { auth, isHttp, request } = sender
   const versionHeader = isHttp ? request.headers.get('mcp-protocol-version') : null
+  const record: RequestRecord = auth === undefined ? {} : { clientId: auth.clientId }
+  if (message?.kind === 'request' || message?.kind === 'notification') record.method = clip(message.method)
   return {
     ...sender,
+    message,
     era: message === undefined ? 'legacy' : eraOf(message, versionHeader),
-    record: auth === undefined ? {} : { clientId: auth.clientId },
+    record,
     facts: {},
     versionHeader,
     envelope: undefined,

@@ -30,7 +30,8 @@ export interface Envelope {
 
 /** Whether the parameters contain a modern envelope, valid or not. This makes a request modern. */
 export function hasEnvelope(params: Params): boolean {
-  return isObject(params._meta) && Object.hasOwn(params._meta, META.protocolVersion)
+  const { _meta: meta } = params
+  return typeof meta === 'object' && meta !== null && Object.hasOwn(meta, META.protocolVersion)
 }
 
 /** The version in a message's envelope. Undefined without an envelope. @throws ProtocolError `-32602`, HTTP 400. */
@@ -67,8 +68,7 @@ export function readEnvelope(params: Params): Envelope {
 
 /** `progressToken`, in both eras. @throws ProtocolError `-32602` unless it is a string or an integer. */
 export function readProgressToken(params: Params): string | number | undefined {
-  const { _meta: meta } = params
-  const token = isObject(meta) ? meta.progressToken : optionalObjectParam(params, '_meta').progressToken
+  const token = optionalObjectParam(params, '_meta').progressToken
   if (token === undefined || typeof token === 'string' || Number.isSafeInteger(token))
     return token as string | number | undefined
   throw new ProtocolError(

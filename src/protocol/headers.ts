@@ -6,7 +6,6 @@ import { fromBase64 } from '../definition/base64.ts'
 import type { ParamHeader } from '../definition/param-header.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Params } from '../request/params.ts'
-import type { RequestScope } from '../request/request-server.ts'
 
 const SENTINEL_START = '=?base64?'
 const SENTINEL_END = '?='
@@ -55,20 +54,6 @@ export function checkStandardHeaders(
   }
   if (decode(nameHeader, 'Mcp-Name') !== value)
     throw mismatch(`the Mcp-Name header does not match params.${source}`)
-}
-
-/** Only for a tool that the caller may use: an error in the headers reveals the tool's parameters. */
-export function checkToolHeaders(
-  scope: RequestScope,
-  params: Params,
-  headers: Headers,
-  presence: Presence,
-): void {
-  const tool = typeof params.name === 'string' ? scope.findTool(params.name) : undefined
-  if (tool === undefined) return
-  scope.requireAccess({ kind: 'tool', name: tool.name, scopes: tool.source.scopes })
-  if (tool.paramHeaders.length === 0) return
-  checkParamHeaders(headers, tool.paramHeaders, params.arguments, presence)
 }
 
 /** `Mcp-Param-*`: one header for each declared parameter that has a value, equal to the argument, and none for the others. */

@@ -108,8 +108,8 @@ export function readMessage(value: unknown): Message {
   const { jsonrpc, id, method, params } = value
   // Nearly every message.
   if (jsonrpc === '2.0' && typeof method === 'string' && isId(id)) {
-    if (params === undefined) return { kind: 'request', id, method, params: NO_PARAMS, value }
     if (isObject(params)) return { kind: 'request', id, method, params, value }
+    if (params === undefined) return { kind: 'request', id, method, params: NO_PARAMS, value }
   }
   return readOtherMessage(value)
 }

@@ -13,7 +13,7 @@ import type { MethodResult } from '../request/method-result.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import type { ClientSession } from '../request/platform.ts'
 import { principalOf } from '../request/principal.ts'
-import { answer } from './answer.ts'
+import { RunningCall } from './answer.ts'
 import type { Call, EarlierRounds } from './call.ts'
 import { conditionsOf, definitionOf } from './conditions.ts'
 import { createDeclaredTokens, type Declared, type DeclaredTokens } from './declared-token.ts'
@@ -60,7 +60,9 @@ export function createLegacy(options: EngineOptions, open: OpenStream): ServeLeg
       const run = findRun(method, params, incoming, server)
       if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
       const call = toCall({ id, method, params }, rounds, declared, incoming)
-      return answer(call, incoming, options, run, (result) => resultMessage(id, withMeta(result)))
+      return new RunningCall(call, incoming, options, (result) => resultMessage(id, withMeta(result))).answer(
+        run,
+      )
     }
     if (lasting !== undefined) return serve(lasting.declared)
     const declared = tokens.read(token, seal, principalOf(incoming))

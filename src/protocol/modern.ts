@@ -3,11 +3,10 @@ import { withPart } from '../definition/part.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { findMethod } from '../request/dispatch.ts'
 import type { Params } from '../request/params.ts'
-import { answer, type Compose } from './answer.ts'
+import { type Compose, RunningCall } from './answer.ts'
 import { modernRounds } from './asking.ts'
 import type { Call } from './call.ts'
 import { definitionOf } from './conditions.ts'
-import { clientLabel } from './describe.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { META } from './envelope.ts'
 import type { RpcId } from './json-rpc.ts'
@@ -45,7 +44,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
 
   return ({ id, method, params }, incoming) => {
     const { protocolVersion, clientInfo, clientCapabilities, logLevel } = incoming.envelope!
-    if (clientInfo !== undefined) incoming.record.client = clientLabel(clientInfo)
+    if (clientInfo !== undefined) incoming.facts.client = clientInfo
     const call: Call = {
       id,
       method,
@@ -61,7 +60,9 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
 
     if (method === 'subscriptions/listen') return serveListen(call, incoming)
     if (method === 'server/discover') {
-      return later(({ discover, discovery }) => answer(call, incoming, options, discover, discovery))
+      return later(({ discover, discovery }) =>
+        new RunningCall(call, incoming, options, discovery).answer(discover),
+      )
     }
     const entry =
       findMethod(method, 'modern', definitionOf(incoming, options)) ??
@@ -73,7 +74,7 @@ export function createModern(options: EngineOptions, serveListen: ServeListen): 
       })
     const { run, caching } = entry
     return caching === undefined
-      ? answer(call, incoming, options, run, composePlain)
-      : later((compose) => answer(call, incoming, options, run, compose[caching]))
+      ? new RunningCall(call, incoming, options, composePlain).answer(run)
+      : later((compose) => new RunningCall(call, incoming, options, compose[caching]).answer(run))
   }
 }

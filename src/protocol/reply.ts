@@ -42,7 +42,7 @@ export function isBuffered(reply: Reply): reply is BufferedReply {
 
 /** Uses the platform's own way of creating a response, if that is cheaper. */
 export function toResponse(reply: Reply, platform?: RequestPlatform): Response {
-  if (!isBuffered(reply)) return reply
+  if (!(reply instanceof BufferedReply || isBuffered(reply))) return reply
   const { text, status, headers } = reply
   return platform?.respond?.(text, status, headers) ?? new Response(text, { status, headers })
 }

@@ -173,14 +173,7 @@ export class Context implements McpContext {
       )
     const given = this.#asking()
     const asking = given instanceof Promise ? await given : given
-    const questions = Object.entries(inputRequests ?? {}).map(([key, request]) => ({
-      key,
-      question: asking.sentQuestion(request.method, request.params ?? {}),
-    }))
-    if (requestState !== undefined && typeof requestState !== 'string')
-      throw new TypeError('The requestState of an input_required result must be a string.')
-    if (questions.length === 0 && requestState === undefined)
-      throw new TypeError('An input_required result needs an input request, a requestState, or both.')
+    const questions = asking.returnedQuestions(inputRequests, requestState)
     const inputResponses = await this.#interaction(asking).askReturned(questions, requestState)
     this.#using.round = { inputResponses, requestState }
   }

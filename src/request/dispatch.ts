@@ -8,12 +8,13 @@ import type { MethodResult } from './method-result.ts'
 import { type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import type { RequestOptions } from './task-support.ts'
-import { callTool } from './tools.ts'
+import { callTool, type HeaderCheck } from './tools.ts'
 
 export type Method = (
   scope: RequestScope,
   params: Params,
   options: RequestOptions,
+  headers?: HeaderCheck,
 ) => MethodResult | Promise<MethodResult>
 
 interface MethodEntry {

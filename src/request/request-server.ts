@@ -4,13 +4,14 @@
  */
 
 import type { Definition } from '../definition/compile.ts'
-import { type CompiledTool, compileTool, updateTool } from '../definition/compiled-tool.ts'
+import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { McpContext } from '../definition/context.ts'
+import { invalidParams } from '../definition/protocol-error.ts'
 import type { Schema } from '../definition/schema.ts'
-import { checkUpdate, type RegisterToolConfig, type ToolCallback, toTool } from '../definition/tool.ts'
+import type { RegisterToolConfig, ToolCallback } from '../definition/tool.ts'
 import { type Access, type Guarded, hidesNames } from './access.ts'
 import type { Context } from './context.ts'
-import { createToolHandle, type ToolHandle } from './tool-handle.ts'
+import type { ToolHandle } from './tool-handle.ts'
 
 /** What `setup` receives. */
 export interface RequestServer<Ctx = McpContext> {
@@ -27,16 +28,18 @@ export interface RequestServer<Ctx = McpContext> {
   ): ToolHandle
 }
 
-interface Entry {
+/** A tool of one request. */
+export interface Entry {
   readonly tool: CompiledTool
   readonly isEnabled: boolean
 }
 
-export class RequestScope implements RequestServer {
+/** One request's view, as methods read it. */
+export class RequestScope {
   declare readonly definition: Definition
   declare readonly context: Context
   /** A copy of the definition's tools, made when `setup` first changes one. */
-  #overlay: Map<string, Entry> | undefined
+  overlay: Map<string, Entry> | undefined
 
   /** Undefined on a server without authentication. */
   readonly #access: Access | undefined
@@ -83,51 +86,36 @@ export class RequestScope implements RequestServer {
 
   /** Whether this request sees tools that differ from the definition. */
   get isCustomised(): boolean {
-    return this.#overlay !== undefined
-  }
-
-  get toolNames(): readonly string[] {
-    return [...(this.#overlay ?? this.definition.tools).keys()]
-  }
-
-  tool(name: string): ToolHandle {
-    if (!(this.#overlay ?? this.definition.tools).has(name)) {
-      throw new TypeError(
-        `Tool "${name}" does not exist: this server has ${this.toolNames.join(', ') || 'none'}.`,
-      )
-    }
-    return this.#handle(name)
-  }
-
-  registerTool<Input extends Schema | undefined = undefined, Output extends Schema | undefined = undefined>(
-    name: string,
-    config: RegisterToolConfig<Input, Output>,
-    callback: ToolCallback<Input, Output>,
-  ): ToolHandle {
-    const overlay = this.#writable()
-    if (overlay.has(name))
-      throw new TypeError(`Tool "${name}" already exists: use tool("${name}").update(…).`)
-    const tool = compileTool(name, toTool(name, config, callback))
-    overlay.set(name, { tool, isEnabled: config.enabled !== false })
-    return this.#handle(name)
+    return this.overlay !== undefined
   }
 
   /** The tool, if this request may call it. */
   findTool(name: string): CompiledTool | undefined {
-    if (this.#overlay !== undefined) {
-      const entry = this.#overlay.get(name)
+    if (this.overlay !== undefined) {
+      const entry = this.overlay.get(name)
       return entry?.isEnabled ? entry.tool : undefined
     }
     const tool = this.definition.tools.get(name)
     return tool?.source.enabled === false ? undefined : tool
   }
 
+  /** The tool that a client calls. @throws ProtocolError `-32602` for an unknown one, and as `requireAccess`. */
+  requireTool(name: string): CompiledTool {
+    const tool = this.findTool(name)
+    if (tool === undefined) {
+      this.requireKnown('tool', name)
+      throw invalidParams(`Unknown tool: ${name}`)
+    }
+    if (this.#access !== undefined) this.requireAccess({ kind: 'tool', name, scopes: tool.source.scopes })
+    return tool
+  }
+
   /** The tools this request may see, in order of definition. */
   visibleTools(): CompiledTool[] {
     const enabled =
-      this.#overlay === undefined
+      this.overlay === undefined
         ? [...this.definition.tools.values()].filter(({ source }) => source.enabled !== false)
-        : [...this.#overlay.values()].filter(({ isEnabled }) => isEnabled).map(({ tool }) => tool)
+        : [...this.overlay.values()].filter(({ isEnabled }) => isEnabled).map(({ tool }) => tool)
     if (!this.isRestricted && !this.isCustomised) return enabled
     return enabled.filter(({ name, source: { scopes } }) => this.allows({ kind: 'tool', name, scopes }))
   }
@@ -135,33 +123,6 @@ export class RequestScope implements RequestServer {
   /** Whether anything that this request could see needs a scope. */
   get #hasScopes(): boolean {
     if (this.definition.hasScopes) return true
-    return Array.from(this.#overlay?.values() ?? []).some(({ tool }) => (tool.source.scopes ?? []).length > 0)
-  }
-
-  #writable(): Map<string, Entry> {
-    this.#overlay ??= new Map(
-      Array.from(this.definition.tools, ([name, tool]) => [
-        name,
-        { tool, isEnabled: tool.source.enabled !== false },
-      ]),
-    )
-    return this.#overlay
-  }
-
-  #handle(name: string): ToolHandle {
-    return createToolHandle(name, {
-      isEnabled: () => this.findTool(name) !== undefined,
-      edit: ({ enabled, ...update }) => {
-        if (enabled !== undefined) checkUpdate({ enabled })
-        const overlay = this.#writable()
-        const entry = overlay.get(name)
-        if (entry === undefined) throw new TypeError(`Tool "${name}" was removed from this request.`)
-        overlay.set(name, {
-          isEnabled: enabled ?? entry.isEnabled,
-          tool: Object.keys(update).length > 0 ? updateTool(entry.tool, update) : entry.tool,
-        })
-      },
-      remove: () => void this.#writable().delete(name),
-    })
+    return Array.from(this.overlay?.values() ?? []).some(({ tool }) => (tool.source.scopes ?? []).length > 0)
   }
 }

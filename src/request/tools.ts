@@ -8,7 +8,7 @@ import { isThenable } from '../definition/hook.ts'
 import { isInputRequired } from '../definition/input-required.ts'
 import { PartError, withPart } from '../definition/part.ts'
 import { reportThrown } from '../definition/print-error.ts'
-import { invalidParams, ProtocolError } from '../definition/protocol-error.ts'
+import { ProtocolError } from '../definition/protocol-error.ts'
 import { describeIssues, type Validation } from '../definition/schema.ts'
 import { forEra } from '../definition/tool-result.ts'
 import type { Context } from './context.ts'
@@ -22,6 +22,11 @@ import { notSendable, reportMismatch, sendable } from './sendable.ts'
 import type { RequestOptions } from './task-support.ts'
 import { tellHooks } from './tell-hooks.ts'
 
+/** What knows the headers of a call. @throws ProtocolError `-32020`, HTTP 400. */
+export interface HeaderCheck {
+  checkHeaders(tool: CompiledTool): void
+}
+
 /** What a run of a tool needs from the server. */
 export type ToolRunOptions = Pick<ServerOptions, 'reportError' | 'use'>
 
@@ -30,14 +35,10 @@ export function callTool(
   scope: RequestScope,
   params: Params,
   options: RequestOptions,
+  headers?: HeaderCheck,
 ): MethodResult | Promise<MethodResult> {
-  const name = stringParam(params, 'name')
-  const tool = scope.findTool(name)
-  if (tool === undefined) {
-    scope.requireKnown('tool', name)
-    throw invalidParams(`Unknown tool: ${name}`)
-  }
-  scope.requireAccess({ kind: 'tool', name, scopes: tool.source.scopes })
+  const tool = scope.requireTool(stringParam(params, 'name'))
+  if (headers !== undefined && tool.paramHeaders.length > 0) headers.checkHeaders(tool)
   const input = optionalObjectParam(params, 'arguments')
   return tool.source.task === undefined || options.tasks === undefined
     ? runTool(tool, input, scope.context, options)
@@ -63,8 +64,13 @@ export function runTool(
   const { input: schema } = tool
   try {
     const validation = schema.validate(input)
-    return validation instanceof Promise
-      ? validation.then((settled) => execute(tool, input, settled, context, options, task, fail)).catch(fail)
+    if (validation instanceof Promise)
+      return validation
+        .then((settled) => execute(tool, input, settled, context, options, task, fail))
+        .catch(fail)
+    // Nearly every call.
+    return validation.ok && options.use === undefined
+      ? runValidated(tool, validation.value, context, options.reportError, context.era, toMethodResult, fail)
       : execute(tool, input, validation, context, options, task, fail)
   } catch (error) {
     return fail(error)
@@ -133,13 +139,14 @@ function runValidated<Written>(
   const { source } = tool
   if (source.onInputAvailable !== undefined) tellHooks(tool, { input }, context, reportError)
   const finish = (output: unknown): Written | Promise<Written> => {
-    if (typeof output === 'object' && isInputRequired(output)) {
+    const isObject = typeof output === 'object'
+    if (isObject && isInputRequired(output)) {
       const again = (): unknown => source.execute!(input, context)
       return context.askReturned(output).then(again).then(finish).catch(fail)
     }
     // As `sendable` does, without a function more around each call.
     try {
-      if (output instanceof StartedTask) return write(output)
+      if (isObject && output instanceof StartedTask) return write(output)
       const result = tool.toResult(output, era)
       if (result instanceof Promise)
         return result

@@ -1,8 +1,10 @@
 /** The routes of an app besides its MCP endpoint: they go to the Node handler as they are. */
 import { isMetadataPath } from '../auth/location.ts'
 import { isA } from '../definition/error-text.ts'
+import { withPart } from '../definition/part.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
-import { toCallLimits } from '../http/hosting.ts'
+import { toAppOptions, toCallLimits } from '../http/hosting.ts'
+import { loadOther } from '../http/load-other.ts'
 import { createReportError } from '../http/log.ts'
 import { earliestEnd, watchCall } from '../protocol/deadline.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'
@@ -15,7 +17,7 @@ import type { Endpoint } from './mcp-path.ts'
 import { callHandler } from './node-call.ts'
 import { looksLikeMcp } from './node-misuse.ts'
 
-/** Only requests for the endpoint, what begins with its text and the metadata of `auth` reach `hosted`; all others reach the handler. */
+/** Only requests for the endpoint, what begins with its text, and the metadata and the paths of `auth` reach `hosted`; all others reach the handler. */
 export function besideApp(
   hosted: HostedServer,
   handler: (request: never, response: never, third: never) => unknown,
@@ -26,6 +28,13 @@ export function besideApp(
   const reportError = createReportError(config.onError)
   const isForMcp = (path: string): boolean =>
     (config.auth !== undefined && isMetadataPath(path)) || reach(path) !== undefined
+  const paths = toAppOptions(config, reportError, false)
+  const isOfAuth = async (request: Request, platform: RequestPlatform): Promise<boolean> => {
+    if (paths.auth?.serve === undefined) return false
+    const report = (error: unknown): void => reportError(error, { url: pathOf(request) })
+    const answer = await withPart(loadOther, ({ answerOf }) => answerOf(request, platform, paths, { report }))
+    return answer !== undefined
+  }
   let hasFoundMcp = false
   const watchAnswer = (request: Request, response: Response): void => {
     if (hasFoundMcp || !looksLikeMcp(request, response)) return
@@ -84,6 +93,7 @@ export function besideApp(
   }
   const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {
     if (!hasUrl(request)) return hosted.handle(request, platform)
+    if (await isOfAuth(request, platform)) return hosted.handle(request, platform)
     const inApp = withoutPrefix(request, platform.prefix ?? '')
     return isForMcp(new URL(inApp.url).pathname)
       ? hosted.handle(request, platform)

@@ -1,8 +1,9 @@
 /** The middleware around a call that creates a task, before the task runs. */
 import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { CallToolResult } from '../definition/content.ts'
-import { aroundTool } from '../request/around-tool.ts'
+import { part } from '../definition/part.ts'
 import type { Context } from '../request/context.ts'
+import { loadAroundTool } from '../request/load-around-tool.ts'
 import { type MethodResult, toMethodResult } from '../request/method-result.ts'
 import { failedResult, type ToolRunOptions } from '../request/tools.ts'
 import { handleResult } from './handle.ts'
@@ -35,6 +36,7 @@ export async function createThroughMiddleware(
     }
   }
   try {
+    const { aroundTool } = await part(loadAroundTool)
     const result = await aroundTool(use, tool, context, reportError, run, input.parsed, input.sent, 'create')
     return task === undefined ? toMethodResult(result) : answer(task)
   } catch (error) {

@@ -6,6 +6,7 @@ import type { TaskReader } from '../definition/task-option.ts'
 import { type Asking, loadAsking } from '../interaction/load-asking.ts'
 import type { ServerOptions } from '../request/options.ts'
 import { RequestScope } from '../request/request-server.ts'
+import { SetupServer } from '../request/setup-server.ts'
 import type { SlicePlatform } from '../request/task-support.ts'
 import { runTool, type ToolRunOptions } from '../request/tools.ts'
 import type { ContextFacts } from '../request/wire.ts'
@@ -77,7 +78,10 @@ async function runUnwatched(
     const options = shared.options()
     context = createContext(task, platform, shared, run, asking)
     const scope = new RequestScope(options.definition, context)
-    const setUp = options.setup?.(scope, new Request(record.caller.url ?? 'http://task.invalid/'))
+    const setUp = options.setup?.(
+      new SetupServer(scope),
+      new Request(record.caller.url ?? 'http://task.invalid/'),
+    )
     await Promise.race([setUp, run.done])
     if (run.isOver) return run.task ?? task
     const tool = scope.findTool(record.tool)

@@ -499,6 +499,11 @@ export const REQUIREMENTS = {
       'Callers of several kinds are each admitted, judged and told apart by the one that knows them.',
     source: ['docs/auth.md'],
   },
+  'auth.paths': {
+    statement:
+      'The paths of `auth` itself are served on every way to a server, behind its guards and limits.',
+    source: ['docs/auth-reference.md'],
+  },
   'auth.anonymous': {
     statement: 'A declared subset may be open to everybody.',
     source: ['docs/auth.md'],

@@ -67,6 +67,7 @@ function edgeScope(): object {
     crypto,
     DOMException,
     Headers,
+    performance,
     queueMicrotask,
     ReadableStream,
     Request,

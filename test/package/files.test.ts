@@ -203,8 +203,14 @@ interface Entries {
   readonly started: (root: string) => readonly string[]
 }
 
-/** The packages without which a module cannot be loaded: what it imports before it runs. */
-async function packagesOf(file: string): Promise<string[]> {
+interface Needs {
+  /** The packages without which it cannot be loaded: what it imports before it runs. */
+  readonly now: readonly string[]
+  /** All packages and modules of Node that it may import, also later: a bundler for a platform without one refuses it. */
+  readonly ever: readonly string[]
+}
+
+async function needsOf(file: string): Promise<Needs> {
   const { metafile } = await build({
     entryPoints: [file],
     bundle: true,
@@ -215,33 +221,41 @@ async function packagesOf(file: string): Promise<string[]> {
     packages: 'external',
     logLevel: 'error',
   })
-  const found = new Set<string>()
-  const visited = new Set<string>()
-  const visit = (path: string): void => {
-    if (visited.has(path)) return
-    visited.add(path)
-    for (const { path: imported, kind, external } of metafile.inputs[path]?.imports ?? []) {
-      if (kind === 'dynamic-import') continue
-      if (!external) visit(imported)
-      else if (!isBuiltin(imported)) found.add(imported.match(/^(?:@[^/]+\/)?[^/]+/)![0])
-    }
-  }
   const [entry] = Object.values(metafile.outputs).map(({ entryPoint }) => entryPoint!)
-  visit(entry!)
-  return [...found].sort()
+  const follow = (isFollowed: (kind: string) => boolean): string[] => {
+    const found = new Set<string>()
+    const visited = new Set<string>()
+    const visit = (path: string): void => {
+      if (visited.has(path)) return
+      visited.add(path)
+      for (const { path: imported, kind, external } of metafile.inputs[path]?.imports ?? []) {
+        if (!isFollowed(kind)) continue
+        if (!external) visit(imported)
+        else found.add(isBuiltin(imported) ? imported : imported.match(/^(?:@[^/]+\/)?[^/]+/)![0])
+      }
+    }
+    visit(entry!)
+    return [...found].sort()
+  }
+  return {
+    now: follow((kind) => kind !== 'dynamic-import').filter((name) => !isBuiltin(name)),
+    ever: follow(() => true),
+  }
 }
 
-describe('without an optional package', () => {
+describe('without an optional package, or a module of Node', () => {
   it('all works that did not import it before its modules shared files', async () => {
     const optional = Object.keys(manifest.peerDependencies)
     const { published, started } = (await import(join(ROOT, 'scripts/entries.mjs'))) as Entries
     const needs = new Set<string>()
     for (const entry of [...published(manifest), ...started(ROOT)]) {
-      const own = await packagesOf(join(packed.installed, 'dist', `${entry}.js`))
-      const wanted = await packagesOf(join(ROOT, `${entry}.ts`))
-      const more = own.filter((name) => optional.includes(name) && !wanted.includes(name))
+      const own = await needsOf(join(packed.installed, 'dist', `${entry}.js`))
+      const wanted = await needsOf(join(ROOT, `${entry}.ts`))
+      const more = own.now.filter((name) => optional.includes(name) && !wanted.now.includes(name))
       expect(more, entry).toEqual([])
-      for (const name of own) needs.add(name)
+      const everMore = own.ever.filter((name) => !wanted.ever.includes(name))
+      expect(entry.startsWith('deploy/') ? [] : everMore, entry).toEqual([])
+      for (const name of own.now) needs.add(name)
     }
     // Some entry points do need one.
     expect([...needs]).toContain('@modelcontextprotocol/client')

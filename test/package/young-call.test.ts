@@ -61,7 +61,7 @@ describe('a call of a tool', () => {
     const { functions, calls, names } = JSON.parse(printed) as Record<string, unknown>
 
     expect(names).toContain('callTool')
-    expect(functions).toBeLessThanOrEqual(103)
-    expect(calls).toBeLessThanOrEqual(133)
+    expect(functions).toBeLessThanOrEqual(90)
+    expect(calls).toBeLessThanOrEqual(110)
   })
 })

@@ -32,8 +32,8 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       middleware server-name stage store-owner through-middleware timeout tool tool-mistakes
       unknown-option`,
     'src/gateway': 'follow-places options',
-    'src/http': 'app hosting html known-callers mounted page-model unset-secret',
-    'src/interaction': 'matrix question-keys rendezvous step-error step-options',
+    'src/http': 'app auth-paths hosting html known-callers mounted page-model unset-secret',
+    'src/interaction': 'matrix question-keys rendezvous returned-questions step-error step-options',
     'src/request': 'access around-tool connection direct-call sendable shares start tool-handle',
     'src/retrieval': 'checked-store input named-model openai options store vector-query-tool',
     'src/sdk': 'app-shape description node-call node-socket',

@@ -127,3 +127,50 @@ describe('time', () => {
     expect((await readAnswer(response)).result).toEqual({})
   })
 })
+
+describe('on a platform whose bodies arrive after their requests', () => {
+  const headers = { 'content-length': String(PING.length) }
+  const lateBody = () =>
+    new ReadableStream({
+      async start(controller) {
+        await new Promise((resolve) => setImmediate(resolve))
+        controller.enqueue(new TextEncoder().encode(PING))
+        controller.close()
+      },
+    })
+
+  it('after some of them the timer is set at once, until one is there in time again', async () => {
+    const set = vi.spyOn(globalThis, 'setTimeout')
+    const server = createServer({ http: { bodyTimeoutMs: 4321 } })
+    const timers = () => set.mock.calls.filter(([, ms]) => ms === 4321).length
+    /** Whether a timer is set before the body has had a turn to arrive. */
+    const isSetAtOnce = async (body: BodyInit) => {
+      const before = timers()
+      const serving = server.fetch(post(body, { headers }))
+      const isSet = timers() > before
+      expect((await readAnswer(await serving)).result).toEqual({})
+      return isSet
+    }
+
+    expect(await isSetAtOnce(lateBody())).toBe(false)
+    for (let sent = 0; sent < 10; sent++) await isSetAtOnce(lateBody())
+    expect(await isSetAtOnce(lateBody())).toBe(true)
+    for (let sent = 0; sent < 80; sent++) await isSetAtOnce(PING)
+    const before = timers()
+    expect([await isSetAtOnce(PING), timers() - before]).toEqual([false, 0])
+  })
+
+  it('one that never arrives is refused in time, as the first', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const server = createServer({ http: { bodyTimeoutMs: 1000 } })
+      for (let sent = 0; sent < 10; sent++) await server.fetch(post(lateBody(), { headers }))
+      const serving = server.fetch(post(new ReadableStream(), { headers }))
+      await vi.advanceTimersByTimeAsync(1000)
+      expect((await serving).status).toBe(408)
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})

@@ -182,6 +182,25 @@ describe('MAYFLY_ALLOWED_HOSTS', () => {
     },
   )
 
+  it('is read once from the same variables, and again from others [guard.host]', async () => {
+    const server = createServer({})
+    let reads = 0
+    const variables = (hosts: string) => ({
+      get MAYFLY_ALLOWED_HOSTS() {
+        reads++
+        return hosts
+      },
+    })
+    const statusIn = async (env: object) => {
+      const headers = { host: 'mcp.example' }
+      return (await server.handle(modernRequest('server/discover', {}, { headers }), { env })).status
+    }
+    const [one, other] = [variables('mcp.example'), variables('other.example')]
+
+    expect([await statusIn(one), await statusIn(one), reads]).toEqual([200, 200, 1])
+    expect([await statusIn(other), await statusIn({}), await statusIn(one)]).toEqual([403, 200, 200])
+  })
+
   it('yields to allowedHosts in the code [guard.host]', async () => {
     expect(await statusOf({ host: 'mcp.example', platform, http: { allowedHosts: ['code.example'] } })).toBe(
       403,

@@ -28,6 +28,7 @@ describe.each([{ enableJsonResponse: false }, { enableJsonResponse: true }])(
     ])('a call that lacks %s is refused as without a session', async (_what, token, status, challenge) => {
       const { post, open, sessions } = start({ ...options, idleMs: 1000 }, GUARDED, token)
       const id = await open()
+      await eventually(() => expect(audited).toContain('initialize done 200'))
       audited.length = 0
       const refused = await post(id, 'tools/call', RULE, 7)
       expect(refused.status).toBe(status)
