@@ -1,5 +1,5 @@
 /** Sign-in as `auth` of a server: the authorization server beside it, and the check of its tokens. */
-import type { Auth, AuthContext } from '../auth/auth.ts'
+import type { Auth } from '../auth/auth.ts'
 import { toGate } from '../auth/gate.ts'
 import { UnknownTokenError, type Verifier } from '../auth/verifier.ts'
 import type { AuthInfo, Env } from '../definition/context.ts'
@@ -28,17 +28,8 @@ const OPTIONS: Names<SignInOptions> = { ...CORE_OPTIONS, required: 'strings', an
 /** Milliseconds between the checks of a connection whose stream is open. */
 const RECHECK_MS = 15_000
 
-/** What `serve` of an `Auth` receives. */
-export interface ServeContext extends AuthContext {
-  /** Of the caller, for limits. */
-  readonly address?: string
-  report(error: unknown): void
-}
-
-/** An `Auth` that answers requests of its own: `serve` returns what answers one, undefined for any other. */
-export interface ServingAuth extends Auth {
-  serve(request: Request, context: ServeContext): ((request: Request) => Promise<Response>) | undefined
-}
+/** An `Auth` that answers the paths of an authorization server. */
+export type SignInAuth = Auth & Required<Pick<Auth, 'serve'>>
 
 /** In `ctx.auth.extra.upstream`: a class, so that neither a copy of the caller nor a log contains a token. */
 class UpstreamAccess {
@@ -66,7 +57,7 @@ class UpstreamAccess {
  *
  * @throws TypeError for invalid options.
  */
-export function signIn<E = Env>(options: SignInOptions<E>): ServingAuth {
+export function signIn<E = Env>(options: SignInOptions<E>): SignInAuth {
   requireOptions('signIn', options, OPTIONS, 'upstream', 'store', 'scopes')
   const { required = [], anonymous, ...core } = options
   const unknown = required.find((scope) => !Object.hasOwn(options.scopes, scope))
@@ -74,8 +65,7 @@ export function signIn<E = Env>(options: SignInOptions<E>): ServingAuth {
     throw new TypeError(`"required" of signIn has ${JSON.stringify(unknown)}, which "scopes" does not have.`)
   const server: SignIn = createSignIn('signIn', core)
   const verifier: Verifier = {
-    // Those of the location: see `metadata`.
-    authorizationServers: [],
+    authorizationServers: ({ resource }) => [placeOf(endpointOf(resource)).issuer],
     realm: 'sign-in',
     async verify(token, { env, resource }) {
       if (!isSignInToken(token)) throw new UnknownTokenError()
@@ -96,10 +86,6 @@ export function signIn<E = Env>(options: SignInOptions<E>): ServingAuth {
     ...gate,
     recheckMs: RECHECK_MS,
     faultIn: (env) => server.faultIn(env),
-    metadata: (location) => ({
-      ...gate.metadata(location),
-      authorization_servers: [placeOf(endpointOf(location.resource)).issuer],
-    }),
     serve(request, context) {
       const path = new URL(request.url).pathname
       if (!mayBeRoute(path)) return undefined

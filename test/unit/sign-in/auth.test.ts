@@ -1,9 +1,10 @@
 /** Sign-in as `auth` of a server: its metadata, its calls, and the provider's token in a tool. */
 import { describe, expect, it } from 'vitest'
+import { anyOf, staticTokens } from '../../../src/auth.ts'
 import { createTool } from '../../../src/index.ts'
 import { createMemoryGrants, type SignInOptions, signIn, upstreamToken } from '../../../src/sign-in.ts'
 import { callTool, createServer } from '../_client.ts'
-import { connected, createWorld, fakeUpstream, RESOURCE, SECRET } from './_sign-in.ts'
+import { connected, createWorld, fakeUpstream, LOOPBACK, RESOURCE, SECRET, type World } from './_sign-in.ts'
 
 const scopes = { 'notes:read': 'Read your notes', 'notes:write': 'Change your notes' }
 
@@ -23,8 +24,89 @@ function withServer(options: Partial<SignInOptions> = {}) {
   const server = createServer({ auth, tools: { who, write }, http: { publicUrl: RESOURCE } })
   const call = (tool: string, token?: string) =>
     callTool(server, tool, {}, { url: RESOURCE, headers: { authorization: token && `Bearer ${token}` } })
-  return { world, server, call, auth }
+  /** The same, through the whole server. */
+  const through: World = {
+    ...world,
+    send: (request) => server.handle(request, {}),
+    get: (path, headers = {}) => server.handle(new Request(new URL(path, RESOURCE), { headers }), {}),
+    form: (path, fields, headers = {}) =>
+      server.handle(
+        new Request(new URL(path, RESOURCE), {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+          body: new URLSearchParams(fields).toString(),
+        }),
+        {},
+      ),
+    register: async () =>
+      server.handle(
+        new Request(new URL('/oauth/register', RESOURCE), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', origin: 'https://inspector.example' },
+          body: JSON.stringify({ redirect_uris: [LOOPBACK], token_endpoint_auth_method: 'none' }),
+        }),
+        {},
+      ),
+  }
+  return { world, through, server, call, auth }
 }
+
+it('all of it goes through the server, from the registration by a website to a call', async () => {
+  const { through, call } = withServer()
+  const { tokens } = await connected(through)
+  expect(JSON.stringify((await call('who', tokens.access_token)).result)).toContain('anna@example.com')
+  const facts = await through.get('/.well-known/oauth-authorization-server', {
+    origin: 'https://inspector.example',
+  })
+  expect(facts.headers.get('access-control-allow-origin')).toBe('*')
+  expect(await facts.json()).toMatchObject({ issuer: 'https://mcp.example.com' })
+  const page = await through.get('/connections')
+  expect(page.status).toBe(303)
+  const evil = await through.form(
+    '/oauth/authorize',
+    { decision: 'approve' },
+    { origin: 'https://evil.example' },
+  )
+  expect(evil.status).toBe(403)
+})
+
+it('works without http.publicUrl where the platform names the host', async () => {
+  const { auth } = withServer()
+  const server = createServer({ auth, http: { allowedHosts: ['notes.example'] } })
+  const facts = await server.handle(
+    new Request('https://notes.example/.well-known/oauth-authorization-server'),
+    {},
+  )
+  expect(await facts.json()).toMatchObject({
+    issuer: 'https://notes.example',
+    protected_resources: ['https://notes.example/mcp'],
+  })
+})
+
+it('signs people in beside API keys', async () => {
+  const { auth, through, world } = withServer()
+  const both = anyOf([auth, staticTokens([{ token: 'a-token-of-thirty-two-characters', clientId: 'robot' }])])
+  const who = createTool({ id: 'who', execute: (_input, { auth }) => `I am ${auth?.clientId}` })
+  const server = createServer({ auth: both, tools: { who }, http: { publicUrl: RESOURCE } })
+  const { tokens, clientId } = await connected({ ...through, context: world.context })
+  for (const [token, name] of [
+    [tokens.access_token, clientId],
+    ['a-token-of-thirty-two-characters', 'robot'],
+  ]) {
+    const answer = await callTool(
+      server,
+      'who',
+      {},
+      { url: RESOURCE, headers: { authorization: `Bearer ${token}` } },
+    )
+    expect(JSON.stringify(answer.result)).toContain(`I am ${name}`)
+  }
+  const facts = await server.handle(
+    new Request('https://mcp.example.com/.well-known/oauth-authorization-server'),
+    {},
+  )
+  expect(facts.status).toBe(200)
+})
 
 it('a tool knows the person, the client and the token of the provider', async () => {
   const { world, call } = withServer()
