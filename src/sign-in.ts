@@ -3,8 +3,7 @@
  * engines, the providers in `mayfly-mcp/sign-in/google` and so on.
  */
 export {
-  type ServeContext,
-  type ServingAuth,
+  type SignInAuth,
   type SignInOptions,
   signIn,
   upstreamToken,
