@@ -70,6 +70,13 @@ const LOADED: { readonly [name: string]: string } = {
   'without a schema library': FEATURES['one tool without arguments']!,
   zod: FEATURES['arguments by zod']!,
   '`zod/mini`': FEATURES['arguments by zod']!.replace("'zod'", "'zod/mini'"),
+  valibot: worker(
+    'inputSchema: toStandardJsonSchema(v.object({ text: v.string() })),',
+    '',
+    `import { toStandardJsonSchema } from '@valibot/to-json-schema'
+    import * as v from 'valibot'`,
+  ),
+  arktype: worker(`inputSchema: type({ text: 'string' }),`, '', `import { type } from 'arktype'`),
 }
 
 /**
@@ -158,11 +165,21 @@ export async function loadedChunks(
   }
 }
 
+const SCHEMA_LIBRARIES = [
+  'zod',
+  'valibot',
+  '@valibot/to-json-schema',
+  'arktype',
+  '@ark/schema',
+  '@ark/util',
+  'arkregex',
+]
+
 /** What a user brings is not counted, but for the schema library of an example. */
 const ownEntries = (from: 'src' | 'dist'): Plugin => ({
   name: 'mayfly-entries',
   setup({ onResolve }) {
-    const bundled = ['zod', ...Object.keys(manifest.dependencies)]
+    const bundled = [...SCHEMA_LIBRARIES, ...Object.keys(manifest.dependencies)]
     onResolve({ filter: /^[^./]/ }, ({ path }) => {
       const entry = path.replace('mayfly-mcp', '.')
       if (entry in manifest.exports) {

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
 import { Validator, type Schema as ValidatorSchema } from '@cfworker/json-schema'
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
@@ -84,6 +86,25 @@ describe('zod', () => {
 
 const standard = (vendor: string) => ({
   '~standard': { version: 1, vendor, validate: (value: unknown) => ({ value }) },
+})
+
+describe('other libraries', () => {
+  it.each<[string, Schema]>([
+    ['valibot', toStandardJsonSchema(v.object({ text: v.pipe(v.string(), v.maxLength(3)) }))],
+    ['arktype', type({ text: 'string <= 3' })],
+  ])('%s is advertised and validates', async (_library, schema) => {
+    const { call, advertised, execute } = echoServer(schema)
+    expect(await advertised()).toMatchObject({
+      type: 'object',
+      properties: { text: { type: 'string', maxLength: 3 } },
+      required: ['text'],
+    })
+    expect(textOf(await call({ text: 'abc' }))).toBe('{"text":"abc"}')
+    const refused = await call({ text: 'abcd' })
+    expect(refused.result).toMatchObject({ isError: true })
+    expect(textOf(refused)).toContain('text')
+    expect(execute).toHaveBeenCalledOnce()
+  })
 })
 
 describe('a Standard Schema that does not know JSON Schema (valibot)', () => {
