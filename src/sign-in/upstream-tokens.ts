@@ -113,7 +113,8 @@ async function renew(
     await saved(own, key, lease, ({ sealed }) => ({ sealed }))
     throw error
   }
-  const tokens = { ...before, ...fresh, refreshToken: fresh.refreshToken ?? refreshToken }
+  const { expiresAt: _ended, ...kept } = before
+  const tokens = { ...kept, ...fresh, refreshToken: fresh.refreshToken ?? refreshToken }
   const text = await toText(own.keys, key, tokens)
   await saved(own, key, lease, () => JSON.parse(text) as Stored)
   return fresh.accessToken

@@ -109,6 +109,15 @@ describe('registration', () => {
     expect((await refresh(world, tokens.refresh_token, clientId)).status).toBe(200)
   })
 
+  it('a client of one server is unknown to another one with the same store', async () => {
+    const store = createMemoryGrants()
+    const clientId = await registered(createWorld({ store }))
+    const origin = 'https://staging.example.com'
+    const query = { resource: `${origin}/mcp` }
+    const other = createWorld({ store, origin })
+    expect((await other.get(await authorizeUrl({ clientId, query }))).status).toBe(400)
+  })
+
   it('a secret is needed by the client that has one, and is stored as a hash', async () => {
     const world = createWorld()
     const response = await world.register({ token_endpoint_auth_method: 'client_secret_post' })

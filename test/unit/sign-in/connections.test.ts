@@ -177,6 +177,21 @@ describe("the provider's token", () => {
     expect(upstream.refreshed).toHaveLength(1)
   })
 
+  it('a second call waits for a refresh that is on its way', async () => {
+    const world = createWorld()
+    world.upstream.expiresIn = 1000
+    const { get } = await held(world)
+    let answer: (tokens: { accessToken: string }) => void = () => {}
+    world.upstream.refreshWith = () => new Promise((resolve) => (answer = resolve))
+    const first = get()
+    await vi.waitFor(() => expect(world.upstream.refreshed).toHaveLength(1))
+    const second = get()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(world.upstream.refreshed).toHaveLength(1)
+    answer({ accessToken: 'fresh' })
+    expect([await first, await second]).toEqual(['fresh', 'fresh'])
+  })
+
   it('a process that died while it refreshed is waited for no longer than its lease', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const world = createWorld()
