@@ -74,7 +74,7 @@ export default defineConfig({
           pool: 'threads',
           isolate: false,
           exclude: [...MEASURING, ...LONG],
-          setupFiles: 'test/_parts.ts',
+          setupFiles: ['test/_globals.ts', 'test/_parts.ts'],
         }),
         plugins: [sourceEntries],
       },
