@@ -75,7 +75,7 @@ export default defineConfig({
           pool: 'threads',
           isolate: false,
           exclude: [...MEASURING, ...LONG],
-          setupFiles: 'test/_parts.ts',
+          setupFiles: ['test/_globals.ts', 'test/_parts.ts'],
           server: { deps: { inline: [OAUTH_LIBRARY] } },
         }),
         plugins: [sourceEntries, oauthLibrary],

@@ -1,6 +1,7 @@
 /** The variables of an RFC 6570 URI template: all that a server needs of one before a URI is compared with it. */
 
-const EXPRESSION = /\{([^{}]*)\}/g
+/** With what is between its braces. */
+export const EXPRESSION = /\{([^{}]*)\}/g
 
 /** The characters that an expression may begin with. */
 const OPERATOR = /^[+#./;?&]/

@@ -2,7 +2,7 @@
  * RFC 6570 URI templates: which URIs a template matches, and with which variables. Supports levels 1 to 3 and the `*` and `:n`
  * modifiers. A value is as long as the rest of the template allows.
  */
-import { templateVariables, variableOf } from './template-variables.ts'
+import { EXPRESSION, templateVariables, variableOf } from './template-variables.ts'
 
 export interface UriTemplate {
   readonly template: string
@@ -88,7 +88,7 @@ export function compileUriTemplate(template: string): UriTemplate {
     if (lead !== '') parts.push({ lead, laterLead: lead })
   }
   let position = 0
-  for (const expression of template.matchAll(/\{([^{}]*)\}/g)) {
+  for (const expression of template.matchAll(EXPRESSION)) {
     addLiteral(template.slice(position, expression.index))
     parts.push(...expressionParts(expression[1]!))
     position = expression.index + expression[0].length

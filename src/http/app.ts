@@ -5,7 +5,7 @@
 import { withPart } from '../definition/part.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
 import type { Body, Engine } from '../protocol/engine.ts'
-import type { Admitted, Checkpoint, Leave } from '../protocol/engine-options.ts'
+import { type Admitted, type Checkpoint, LEAVE } from '../protocol/engine-options.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import { BufferedReply, isStream, jsonReply, type Reply, toResponse } from '../protocol/reply.ts'
 import { NO_VARIABLES } from '../request/connection.ts'
@@ -91,21 +91,12 @@ export function createApp(
       return answerOther(received)
     })
 
-  const log = <Answer extends Reply>(answer: Answer, seen: Received | Admitted): Answer => {
+  const log: LogAnswer = (answer, seen) => {
     recorder.request(seen, answer.status)
     return answer
   }
 
-  const ownChecks = options.auth?.serve && {
-    traffic: shared.traffic,
-    guard: createGuard({ ...options, allowedOrigins: ['*'] }),
-  }
-  const serveOwn = async (received: Received): Promise<Response | undefined> => {
-    const own = await withPart(loadOther, ({ serveAuthPath }) =>
-      serveAuthPath(received, options, ownChecks ?? shared),
-    )
-    return own && toResponse(log(own, received))
-  }
+  const serveOwn = options.auth?.serve && createServeOwn(options, shared.traffic, log)
 
   const serveOtherMethod = async (received: Received): Promise<Response> => {
     const response = toResponse(log(await answerOtherMethod(received), received))
@@ -123,7 +114,7 @@ export function createApp(
         if (platform.env === NO_VARIABLES) watchVariables(received)
         const { method } = request
         if (!hasUrl(request)) return toResponse(log(invalidTarget(received.headers), received))
-        const own = options.auth?.serve && (await serveOwn(received))
+        const own = serveOwn && (await serveOwn(received))
         if (own !== undefined) return own
         const isForSession =
           options.hasSessionStreams && method !== 'OPTIONS' && request.headers.has('mcp-session-id')
@@ -145,6 +136,20 @@ export function createApp(
   }
 }
 
+type LogAnswer = <Answer extends Reply>(answer: Answer, seen: Received | Admitted) => Answer
+
+/** Undefined: the request is for no path of `auth`. */
+type ServeOwn = (received: Received) => Promise<Response | undefined>
+
+/** Answers the paths of an `auth` that has some. */
+function createServeOwn(options: AppOptions, traffic: SharedChecks['traffic'], log: LogAnswer): ServeOwn {
+  const checks = { traffic, guard: createGuard({ ...options, allowedOrigins: ['*'] }) }
+  return async (received) => {
+    const own = await withPart(loadOther, ({ serveAuthPath }) => serveAuthPath(received, options, checks))
+    return own && toResponse(log(own, received))
+  }
+}
+
 /** Serves no message before what writes its audit entry is loaded: if that fails, nothing is done that would have none. */
 function createAudited({ count, enter }: Callers['gate']): Callers['gate'] {
   return {
@@ -152,9 +157,6 @@ function createAudited({ count, enter }: Callers['gate']): Callers['gate'] {
     enter: (message) => withPart(loadAudit, () => enter(message)),
   }
 }
-
-/** Without a limit there is nothing to free. */
-const LEAVE: Leave = () => {}
 
 /** A reply that ends if it is a stream whose caller is refused. */
 function ending(reply: Reply, owner: Admitted): Reply | Promise<Reply> {
@@ -173,9 +175,9 @@ export function faultResponse(error: unknown, request: Request, reportError: Rep
 function createEndpoint(
   checks: RequestChecks,
   engine: Engine,
-  log: (answer: Reply, seen: Received | Admitted) => Reply,
+  log: LogAnswer,
   options: AppOptions,
-  serveOwn: (received: Received) => Promise<Response | undefined>,
+  serveOwn: ServeOwn | undefined,
 ): Endpoint {
   return {
     maxBodyBytes: options.maxBodyBytes,
@@ -183,7 +185,7 @@ function createEndpoint(
     async admit(request, platform) {
       const received = receive(request, platform, options.reportError)
       if (!hasUrl(request)) return toResponse(log(invalidTarget(received.headers), received))
-      const own = options.auth?.serve && (await serveOwn(received))
+      const own = serveOwn && (await serveOwn(received))
       if (own !== undefined) return own
       const admitted = await checks.admit(received)
       return admitted instanceof BufferedReply ? toResponse(log(admitted, received)) : admitted

@@ -2,7 +2,7 @@
 import type { AnswerOwn, AuthContext, ServeContext } from '../auth/auth.ts'
 import { isA } from '../definition/error-text.ts'
 import { TimeoutError, withTimeout } from '../definition/timeout.ts'
-import type { Leave, Refusal } from '../protocol/engine-options.ts'
+import { LEAVE, type Leave, type Refusal } from '../protocol/engine-options.ts'
 import { type BufferedReply, jsonReply, type Reply } from '../protocol/reply.ts'
 import { givenRequest, type RequestPlatform } from '../request/platform.ts'
 import { type AdmissionOptions, type Received, SECURITY_HEADERS } from './admission.ts'
@@ -62,13 +62,13 @@ export function serveAuthPath(
   const { request, platform, requestId, waitUntil } = received
   const report = (error: unknown): void => options.reportError(error, { requestId, auth: true })
   const answer = answerOf(request, platform, options, { waitUntil, report })
-  return answer && guarded(answer, received, options, shared)
+  return answer && guarded(answer, received, { ...options, report }, shared)
 }
 
 async function guarded(
   answer: AnswerOwn,
   received: Received,
-  options: AuthPathOptions,
+  limits: AnswerLimits,
   shared: OwnChecks,
 ): Promise<Reply> {
   const { request, platform, requestId } = received
@@ -81,8 +81,7 @@ async function guarded(
   if (overRate !== undefined) return busy(overRate, headers)
   const leave = traffic?.enter(sender)
   if (typeof leave === 'object') return busy(leave, headers)
-  const report = (error: unknown): void => options.reportError(error, { requestId, auth: true })
-  return answerWithin(answer, received, { ...options, report }, headers, leave)
+  return answerWithin(answer, received, limits, headers, leave)
 }
 
 export interface AnswerLimits {
@@ -97,7 +96,7 @@ export async function answerWithin(
   served: Pick<Received, 'request' | 'platform'>,
   limits: AnswerLimits,
   headers: { readonly [name: string]: string } = SECURITY_HEADERS,
-  leave: Leave = () => {},
+  leave: Leave = LEAVE,
 ): Promise<Reply> {
   let rest: Promise<unknown> | undefined
   try {

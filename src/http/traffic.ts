@@ -5,7 +5,7 @@ import { digest } from '../definition/digest.ts'
 import { isThenable } from '../definition/hook.ts'
 import type { StoreOwner } from '../definition/store-owner.ts'
 import { withTimeout } from '../definition/timeout.ts'
-import type { Checkpoint, Leave, Refusal } from '../protocol/engine-options.ts'
+import { type Checkpoint, LEAVE, type Leave, type Refusal } from '../protocol/engine-options.ts'
 import type { ReportError } from '../request/options.ts'
 import { createShares, fullAnswer, type Sender, type Sharing } from '../request/shares.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -155,9 +155,6 @@ export function createTraffic(options: TrafficOptions): Traffic {
 function secondsOf(given: unknown): number {
   return typeof given === 'number' && given > 0 && given < Number.POSITIVE_INFINITY ? Math.ceil(given) : 1
 }
-
-/** Without a limit there is nothing to free. */
-const LEAVE: Leave = () => {}
 
 function tooMany(retryAfterSeconds: number): Refusal {
   const headers = { 'retry-after': String(retryAfterSeconds) }

@@ -98,6 +98,9 @@ export interface Rest {
 /** Frees a call's concurrency slot: immediately, or when `rest` is done. */
 export type Leave = (rest?: Rest) => void
 
+/** Without a limit there is nothing to free. */
+export const LEAVE: Leave = () => {}
+
 /** The check of a caller, again. */
 export interface Recheck {
   readonly everyMs: number

@@ -9,7 +9,7 @@ import { refuseMisplaced } from '../http/hosting.ts'
 import { withoutPrefix } from '../request/platform.ts'
 import { withUrl } from '../request/request-url.ts'
 import { parseSent } from './foreign-call.ts'
-import { HOSTED_OPTIONS, type HostedConfig, type HostedServer, host } from './host.ts'
+import { HOSTED_OPTIONS, type HostedConfig, type HostedServer, host, hostApp } from './host.ts'
 import { createReach, type Endpoint, toEndpoint } from './mcp-path.ts'
 import { besideApp } from './node-app.ts'
 import { callHandler, requireHandler } from './node-call.ts'
@@ -68,7 +68,7 @@ export function fromNode<NodeRequest, NodeResponse>(
   const path = toEndpoint(mcpPath, config.auth)
   if (path === undefined) return host(createRun(handler), config)
   const endpoint = { path, reach: createReach(path) }
-  return besideApp(host(createRun(handler, endpoint), config, undefined, path), handler, endpoint, config)
+  return besideApp(hostApp(createRun(handler, endpoint), config, undefined, path), handler, endpoint, config)
 }
 
 function createRun<NodeRequest, NodeResponse>(

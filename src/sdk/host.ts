@@ -3,7 +3,7 @@
  */
 import { type CallContext, checkMiddleware, type ToolMiddleware } from '../definition/middleware.ts'
 import type { Names } from '../definition/unknown-option.ts'
-import { createApp } from '../http/app.ts'
+import { type App, createApp } from '../http/app.ts'
 import {
   checkHosting,
   HOSTING_OPTIONS,
@@ -66,12 +66,17 @@ export interface HostedServer {
  * @param path Where the server is asked for its page.
  * @throws TypeError for an invalid configuration.
  */
-export function host(
+export function host(...given: Parameters<typeof hostApp>): HostedServer {
+  return hostApp(...given).hosted
+}
+
+/** The same, with its endpoint. */
+export function hostApp(
   run: RunForeign,
   config: HostedConfig,
   names?: ListedNames,
   path = '/mcp',
-): HostedServer {
+): { readonly hosted: HostedServer; readonly endpoint: App['endpoint'] } {
   checkHosting(config)
   requireNoServer('fromSdk and fromNode', tokenAuthOf(config))
   checkScopes(config.scopes, config)
@@ -97,11 +102,12 @@ export function host(
     toAppOptions(config, reportError, scopes !== undefined),
   )
 
-  return {
+  const hosted: HostedServer = {
     handle: app.serve,
     leanHandle: app.serve,
     close: async () => app.engine.close(),
     ...(keyStore !== undefined && { keyStore }),
     fetch: toFetch(app.serve),
   }
+  return { hosted, endpoint: app.endpoint }
 }

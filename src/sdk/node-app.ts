@@ -1,10 +1,8 @@
 /** The routes of an app besides its MCP endpoint: they go to the Node handler as they are. */
 import { isMetadataPath } from '../auth/location.ts'
 import { isA } from '../definition/error-text.ts'
-import { withPart } from '../definition/part.ts'
 import { ProtocolError } from '../definition/protocol-error.ts'
-import { toAppOptions, toCallLimits } from '../http/hosting.ts'
-import { loadOther } from '../http/load-other.ts'
+import { toCallLimits } from '../http/hosting.ts'
 import { createReportError } from '../http/log.ts'
 import { earliestEnd, watchCall } from '../protocol/deadline.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'
@@ -12,14 +10,14 @@ import { toFetch } from '../request/fetch-call.ts'
 import { type RequestPlatform, withoutPrefix } from '../request/platform.ts'
 import { hasUrl, pathOf } from '../request/request-url.ts'
 import { ClientGone } from './client-gone.ts'
-import type { HostedConfig, HostedServer } from './host.ts'
+import type { HostedConfig, HostedServer, hostApp } from './host.ts'
 import type { Endpoint } from './mcp-path.ts'
 import { callHandler } from './node-call.ts'
 import { looksLikeMcp } from './node-misuse.ts'
 
 /** Only requests for the endpoint, what begins with its text, and the metadata and the paths of `auth` reach `hosted`; all others reach the handler. */
 export function besideApp(
-  hosted: HostedServer,
+  { hosted, endpoint }: ReturnType<typeof hostApp>,
   handler: (request: never, response: never, third: never) => unknown,
   { path: mcpPath, reach }: Endpoint,
   config: HostedConfig,
@@ -28,13 +26,6 @@ export function besideApp(
   const reportError = createReportError(config.onError)
   const isForMcp = (path: string): boolean =>
     (config.auth !== undefined && isMetadataPath(path)) || reach(path) !== undefined
-  const paths = toAppOptions(config, reportError, false)
-  const isOfAuth = async (request: Request, platform: RequestPlatform): Promise<boolean> => {
-    if (paths.auth?.serve === undefined) return false
-    const report = (error: unknown): void => reportError(error, { url: pathOf(request) })
-    const answer = await withPart(loadOther, ({ answerOf }) => answerOf(request, platform, paths, { report }))
-    return answer !== undefined
-  }
   let hasFoundMcp = false
   const watchAnswer = (request: Request, response: Response): void => {
     if (hasFoundMcp || !looksLikeMcp(request, response)) return
@@ -93,7 +84,7 @@ export function besideApp(
   }
   const handle = async (request: Request, platform: RequestPlatform): Promise<Response> => {
     if (!hasUrl(request)) return hosted.handle(request, platform)
-    if (await isOfAuth(request, platform)) return hosted.handle(request, platform)
+    if (await endpoint.owns(request, platform)) return hosted.handle(request, platform)
     const inApp = withoutPrefix(request, platform.prefix ?? '')
     return isForMcp(new URL(inApp.url).pathname)
       ? hosted.handle(request, platform)

@@ -218,8 +218,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/events/feed.ts': 'Feed.join',
       'src/events/notifiable.ts': 'Notifiable.notifyListChanged NotifiableLists.resources.notifyUpdated',
       'src/http/admit-caller.ts': 'AdmitCaller',
-      'src/http/app.ts':
-        'App.serve Endpoint.admit Endpoint.answer Endpoint.owns Endpoint.read createEndpoint.serveOwn',
+      'src/http/app.ts': 'App.serve Endpoint.admit Endpoint.answer Endpoint.owns Endpoint.read ServeOwn',
       'src/http/body.ts': 'readBody readSmall.convert',
       'src/http/callers.ts': 'WithCallers WithCallers.use',
       'src/http/guard.ts': 'Guard',

@@ -215,10 +215,15 @@ setInterval(() => {}, 1000)
 }
 
 describe('stopped halfway', { timeout: TIMEOUT_MS }, () => {
-  async function stopHalfway(signal: NodeJS.Signals): Promise<{ project: Project; code: number | null }> {
+  /** `built`: what the earlier build left in its folder. */
+  async function stopHalfway(
+    signal: NodeJS.Signals,
+  ): Promise<{ project: Project; code: number | null; built: string[] }> {
     const project = new Project()
     project.write('server.ts', SERVER)
     await build(project, ['--target', 'node', '--out', 'out'])
+    const built = namesIn(join(project.folder, 'out'))
+    expect(built).toEqual(expect.arrayContaining(['.mayfly-build', 'server.mjs', 'server.mjs.map']))
     writeSlowTool(project)
     const mayfly = new MayflyProcess(['build', '--target', 'cloudflare', '--out', 'out'], project.folder)
     await until(() => existsSync(join(project.folder, 'started')))
@@ -226,7 +231,7 @@ describe('stopped halfway', { timeout: TIMEOUT_MS }, () => {
     expect(children.length).toBeGreaterThan(0)
     const { code } = await mayfly.signal(signal)
     await until(() => !areAlive(children))
-    return { project, code }
+    return { project, code, built }
   }
 
   test.for([
@@ -236,18 +241,18 @@ describe('stopped halfway', { timeout: TIMEOUT_MS }, () => {
   ] as const)(
     '%s → exit code %i, the earlier build in its place, no process and no file left',
     async ([signal, expected]) => {
-      const { project, code } = await stopHalfway(signal)
+      const { project, code, built } = await stopHalfway(signal)
       await using _ = project
       expect(code).toBe(expected)
-      expect(namesIn(join(project.folder, 'out'))).toEqual(['.mayfly-build', 'server.mjs', 'server.mjs.map'])
+      expect(namesIn(join(project.folder, 'out'))).toEqual(built)
       expect(namesIn(project.folder)).toEqual(['node_modules', 'out', 'server.ts', 'started'])
     },
   )
 
   test('SIGKILL → no process left, and the next build removes what was', async () => {
-    const { project } = await stopHalfway('SIGKILL')
+    const { project, built } = await stopHalfway('SIGKILL')
     await using _ = project
-    expect(namesIn(join(project.folder, 'out'))).toEqual(['.mayfly-build', 'server.mjs', 'server.mjs.map'])
+    expect(namesIn(join(project.folder, 'out'))).toEqual(built)
     expect(namesIn(project.folder)).toHaveLength(5)
 
     await build(project, ['--target', 'node', '--out', 'out'])

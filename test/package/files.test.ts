@@ -5,7 +5,7 @@ import { join, posix } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { readModules } from '../architecture/_modules.ts'
+import { type Module, readModules } from '../architecture/_modules.ts'
 import { type PackedPackage, ROOT, run, unpackPackage } from './_packed.ts'
 
 /** In the tarball: the entry points, the commands, what these start, and what they share. */
@@ -86,6 +86,12 @@ const isOfSignIn = (entry: string, source: string): boolean =>
   entry.startsWith('mayfly-mcp/sign-in') &&
   /^node_modules\/(?:@cloudflare\/workers-oauth-provider|oauth4webapi)\//.test(source)
 
+/** The modules of this package that `import()` loads in one, as paths in this repository. */
+const loadedLater = ({ file, text }: Module): string[] =>
+  Array.from(text.matchAll(/\bimport\('(\.[^']+)'\)(?!\.)/g), ([, path]) =>
+    posix.join(posix.dirname(file), path!),
+  )
+
 describe('an import opens', () => {
   it.each(Object.entries(MOST_OPENED))('of %s: at most %i files', (entry, most) => {
     const opened = openedBy(entry)
@@ -105,11 +111,7 @@ describe('an import opens', () => {
 
   it('nothing of what mayfly-mcp loads at its first use', () => {
     const modules = [...readModules('src'), ...readModules('adapters')]
-    const later = modules.flatMap(({ file, text }) =>
-      Array.from(text.matchAll(/\bimport\('(\.[^']+)'\)(?!\.)/g), ([, path]) =>
-        posix.join(posix.dirname(file), path!),
-      ),
-    )
+    const later = modules.flatMap(loadedLater)
     const now = openedBy('mayfly-mcp').flatMap(sourcesOf)
     expect(later.length).toBeGreaterThan(0)
     expect(now).toContain('src/server.ts')
@@ -178,13 +180,12 @@ describe('which modules share a file', () => {
     const { published, started } = (await import(join(ROOT, 'scripts/entries.mjs'))) as Entries
     const entries = [...published(manifest), ...started(ROOT)]
     const nameOf = (file: string) => file.replace(/\.ts$/, '')
-    const modules = ['src', 'adapters', 'deploy'].flatMap(readModules).map(({ file, text, imports }) => {
+    const modules = ['src', 'adapters', 'deploy'].flatMap(readModules).map((module) => {
+      const { file, text, imports } = module
       const part: Planned = {
         size: text.length,
         imports: imports.map(({ specifier, file: imported }) => nameOf(imported ?? specifier)),
-        later: Array.from(text.matchAll(/\bimport\('(\.[^']+)'\)(?!\.)/g), ([, path]) =>
-          nameOf(posix.join(posix.dirname(file), path!)),
-        ),
+        later: loadedLater(module).map(nameOf),
       }
       return [nameOf(file), part] as const
     })
