@@ -8,9 +8,10 @@ export {
   signIn,
   upstreamToken,
 } from './sign-in/auth.ts'
-export { createMemoryGrants } from './sign-in/memory.ts'
 export { type OidcOptions, oidc } from './sign-in/oidc.ts'
-export type { GrantEntry, GrantPage, GrantStore, GrantWrite } from './sign-in/store.ts'
+export { createMemoryGrants } from './sign-in/store/memory.ts'
+export type { GrantEntry, GrantPage, GrantStore, GrantWrite } from './sign-in/store/store.ts'
+export { UpstreamSignInError } from './sign-in/upstream/tokens.ts'
 export {
   type Upstream,
   UpstreamFault,
@@ -21,5 +22,4 @@ export {
   type UpstreamStart,
   type UpstreamTokens,
   UpstreamUnavailableError,
-} from './sign-in/upstream.ts'
-export { UpstreamSignInError } from './sign-in/upstream-tokens.ts'
+} from './sign-in/upstream/upstream.ts'

@@ -1,6 +1,6 @@
 /** The grants in the storage of a Durable Object. Synchronous, so that no other code runs in between. */
-import { type Commit, type KeyRange, RECEIPT_MS } from '../../src/sign-in/commit.ts'
-import type { GrantEntry, GrantPage, GrantWrite } from '../../src/sign-in/store.ts'
+import { type Commit, type KeyRange, RECEIPT_MS } from '../../src/sign-in/store/commit.ts'
+import type { GrantEntry, GrantPage, GrantWrite } from '../../src/sign-in/store/store.ts'
 import type { ObjectStorage } from './durable-object.ts'
 
 export interface GrantTable {

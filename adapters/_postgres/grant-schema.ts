@@ -1,5 +1,5 @@
 /** The table of grants, and the function that makes a commit. */
-import { RECEIPT_MS } from '../../src/sign-in/commit.ts'
+import { RECEIPT_MS } from '../../src/sign-in/store/commit.ts'
 import { migrationOf, type Part, schemaOf } from './migration.ts'
 import { checkTable } from './task-schema.ts'
 

@@ -1,8 +1,8 @@
 /** Grants in Redis: a hash for each entry, which expires by itself, and two sorted sets of the keys, by name and by expiry. */
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
-import { compareKeys, isGrantKey, RECEIPT_MS, toCommit, toRange } from '../../src/sign-in/commit.ts'
-import type { GrantStore, GrantWrite } from '../../src/sign-in/store.ts'
+import { compareKeys, isGrantKey, RECEIPT_MS, toCommit, toRange } from '../../src/sign-in/store/commit.ts'
+import type { GrantStore, GrantWrite } from '../../src/sign-in/store/store.ts'
 import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'

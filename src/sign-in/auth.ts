@@ -9,7 +9,7 @@ import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { endpointOf, mayBeRoute, placeOf } from './place.ts'
 import { CORE_OPTIONS, type CoreOptions, createSignIn, type SignIn, type SignInContext } from './sign-in.ts'
 import { oauthError } from './signing.ts'
-import { isSignInToken } from './verify.ts'
+import { isSignInToken } from './tokens/verify.ts'
 
 /** Options of `signIn`. */
 export interface SignInOptions<E = Env> extends CoreOptions<E> {

@@ -1,13 +1,13 @@
 /** Sign-in with a user pool of Amazon Cognito: `cognito({ region, userPoolId, clientId, clientSecret })`. */
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { PROVIDER_OPTIONS, type ProviderOptions, promptOf, requestLimits } from './oidc.ts'
-import { createOpenId } from './openid.ts'
-import { type Upstream, UpstreamFault } from './upstream.ts'
-import { notAllowed } from './upstream-errors.ts'
-import { checkSettings, readSetting, SETTING, type Setting } from './upstream-settings.ts'
+import { notAllowed } from './upstream/errors.ts'
+import { createOpenId } from './upstream/openid.ts'
+import { checkSettings, readSetting, SETTING, type Setting } from './upstream/settings.ts'
+import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 
 export type { ProviderOptions } from './oidc.ts'
-export type { Setting } from './upstream-settings.ts'
+export type { Setting } from './upstream/settings.ts'
 
 export interface CognitoOptions extends Omit<ProviderOptions, 'offlineAccess'> {
   /** Such as `eu-west-1`. */

@@ -2,19 +2,19 @@
 import { isA, memberOf } from '../definition/error-text.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { PROVIDER_OPTIONS, type ProviderOptions, promptOf } from './oidc.ts'
+import { notAllowed, quoted, upstreamError } from './upstream/errors.ts'
+import { createUpstreamFetch, type UpstreamFetch } from './upstream/fetch.ts'
+import { checkSettings, readSetting, SETTING, type Setting } from './upstream/settings.ts'
 import {
   type Upstream,
   UpstreamFault,
   type UpstreamIdentity,
   type UpstreamReturn,
   type UpstreamTokens,
-} from './upstream.ts'
-import { notAllowed, quoted, upstreamError } from './upstream-errors.ts'
-import { createUpstreamFetch, type UpstreamFetch } from './upstream-fetch.ts'
-import { checkSettings, readSetting, SETTING, type Setting } from './upstream-settings.ts'
+} from './upstream/upstream.ts'
 
 export type { ProviderOptions } from './oidc.ts'
-export type { Setting } from './upstream-settings.ts'
+export type { Setting } from './upstream/settings.ts'
 
 export interface GithubOptions extends Omit<ProviderOptions, 'offlineAccess'> {
   /** The organization of which a person must be a member, such as `example`. Default: every GitHub account may sign in. */

@@ -1,13 +1,13 @@
 /** Sign-in with Google: `google({ clientId, clientSecret, hostedDomain? })`. */
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { PROVIDER_OPTIONS, type ProviderOptions, promptOf, requestLimits } from './oidc.ts'
-import { createOpenId } from './openid.ts'
-import type { Upstream } from './upstream.ts'
-import { notAllowed } from './upstream-errors.ts'
-import { checkSettings, readSetting, SETTING, type Setting } from './upstream-settings.ts'
+import { notAllowed } from './upstream/errors.ts'
+import { createOpenId } from './upstream/openid.ts'
+import { checkSettings, readSetting, SETTING, type Setting } from './upstream/settings.ts'
+import type { Upstream } from './upstream/upstream.ts'
 
 export type { ProviderOptions } from './oidc.ts'
-export type { Setting } from './upstream-settings.ts'
+export type { Setting } from './upstream/settings.ts'
 
 export interface GoogleOptions extends ProviderOptions {
   /** The domain of the organization, such as `example.com`: others are turned away. Default: every Google account may sign in. */

@@ -1,10 +1,10 @@
 /** Any OpenID provider with discovery: `oidc({ issuer, clientId, clientSecret })`. */
 import { isSecureUrl } from '../auth/issuer.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
-import { type Claims, createOpenId } from './openid.ts'
-import { type Upstream, UpstreamFault } from './upstream.ts'
-import { notAllowed } from './upstream-errors.ts'
-import { checkSettings, readSetting, SETTING, type Setting } from './upstream-settings.ts'
+import { notAllowed } from './upstream/errors.ts'
+import { type Claims, createOpenId } from './upstream/openid.ts'
+import { checkSettings, readSetting, SETTING, type Setting } from './upstream/settings.ts'
+import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 
 /** Options that all providers have. */
 export interface ProviderOptions {

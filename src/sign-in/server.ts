@@ -1,13 +1,13 @@
 /** The authorization server: answers the requests of sign-in, at any platform, over a store of grants. */
 import { isA, textOf } from '../definition/error-text.ts'
-import { authorize, callback, decide } from './browser.ts'
-import { ASSERTION_ALGORITHMS } from './client-assertion.ts'
-import { ClientRefusedError, ClientUnreachableError } from './client-documents.ts'
-import { removeConnection, showConnections } from './connections.ts'
+import { authorize, callback, decide } from './browser/browser.ts'
+import { removeConnection, showConnections } from './browser/connections.ts'
+import { ASSERTION_ALGORITHMS } from './clients/assertion.ts'
+import { ClientRefusedError, ClientUnreachableError } from './clients/documents.ts'
+import { register } from './clients/registration.ts'
 import type { Route } from './place.ts'
-import { register } from './registration.ts'
 import { errorPage, libraryFor, oauthError, type Signing } from './signing.ts'
-import { token } from './tokens.ts'
+import { token } from './tokens/tokens.ts'
 
 /** Characters of a form. The HTTP side of a server has its own limit in bytes. */
 const MAX_FORM_CHARACTERS = 65_536

@@ -1,19 +1,19 @@
 /** What one request of sign-in has at hand, and the answers that its steps share. */
-import { clientByDocument } from './client-documents.ts'
+import { clientByDocument } from './clients/documents.ts'
 import type { SignInKeys } from './keys.ts'
+import type { PageClient, PageScope, SignInPage } from './pages/model.ts'
+import { pagePolicy, renderPage } from './pages/pages.ts'
+import type { Place } from './place.ts'
+import type { GrantStore } from './store/store.ts'
 import {
   type AuthorizationRequest,
   type ClientRecord,
   type LibraryFailure,
   type LibraryServer,
   OAuthAuthorizationServer,
-} from './library.ts'
-import { pagePolicy, renderPage } from './pages.ts'
-import type { PageClient, PageScope, SignInPage } from './pages-model.ts'
-import type { Place } from './place.ts'
-import type { GrantStore } from './store.ts'
+} from './tokens/library.ts'
 import { inOneUnit, type Unit } from './unit.ts'
-import type { Upstream } from './upstream.ts'
+import type { Upstream } from './upstream/upstream.ts'
 
 export interface Signing {
   readonly env: unknown

@@ -13,7 +13,7 @@ export const BOUNDS: readonly Bound[] = [
     waits: {
       'src/sign-in/auth.ts': '#token',
       'src/sign-in/keys.ts': 'SignInKeys.isTag SignInKeys.open SignInKeys.seal SignInKeys.tag',
-      'src/sign-in/library.ts':
+      'src/sign-in/tokens/library.ts':
         'LibraryHelpers.completeAuthorization LibraryHelpers.lookupClient LibraryHelpers.parseAuthRequest ' +
         'LibraryServer.fetch LibraryServer.validateToken',
       'src/sign-in/server.ts': 'answer.open',
@@ -25,9 +25,9 @@ export const BOUNDS: readonly Bound[] = [
     endedBy: 'the time of the provider, up to 12 seconds for one answer; each request to it has `timeoutMs`',
     waits: {
       'src/sign-in/github.ts': 'checkMembership.ask guarded.work',
-      'src/sign-in/openid.ts': 'Metadata createOpenId.guarded.work inIdToken.check',
-      'src/sign-in/upstream-fetch.ts': 'UpstreamFetch',
-      'src/sign-in/upstream-settings.ts': 'Setting',
+      'src/sign-in/upstream/openid.ts': 'Metadata createOpenId.guarded.work inIdToken.check',
+      'src/sign-in/upstream/fetch.ts': 'UpstreamFetch',
+      'src/sign-in/upstream/settings.ts': 'Setting',
     },
   },
   {
@@ -63,8 +63,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/telemetry.ts': 'Span.run',
       'src/tasks/store.ts':
         'TaskRunner.wake TaskStore.clockOffsetMs TaskStore.create TaskStore.due TaskStore.list TaskStore.read TaskStore.replace TaskStore.stats',
-      'src/sign-in/store.ts': 'GrantStore.commit GrantStore.list GrantStore.read',
-      'src/sign-in/upstream.ts': 'Upstream.authorizeUrl Upstream.exchange Upstream.refresh',
+      'src/sign-in/store/store.ts': 'GrantStore.commit GrantStore.list GrantStore.read',
+      'src/sign-in/upstream/upstream.ts': 'Upstream.authorizeUrl Upstream.exchange Upstream.refresh',
       'src/webhook/replays.ts': 'WebhookStore.claim WebhookStore.release',
       'src/webhook/signature.ts': 'Verifier.verify',
     },

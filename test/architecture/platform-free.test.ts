@@ -77,7 +77,12 @@ describe('src', () => {
   it('names no platform, and nothing that only one has', () => {
     expect(src.length).toBeGreaterThan(30)
     // Cloudflare Access and Supabase Auth issue tokens, wherever the server runs that checks them. A library has a platform's name.
-    const issuers = ['src/auth.ts', 'src/auth/presets.ts', 'src/sign-in/cognito.ts', 'src/sign-in/library.ts']
+    const issuers = [
+      'src/auth.ts',
+      'src/auth/presets.ts',
+      'src/sign-in/cognito.ts',
+      'src/sign-in/tokens/library.ts',
+    ]
     const modules = src.filter(({ file }) => !issuers.includes(file))
     // One variable is read where there is a process: two stages must not be one where a framework passes no variables.
     const stage = modules.filter(({ file }) => file === 'src/definition/stage.ts').flatMap(platformTies)
@@ -103,8 +108,8 @@ describe('src', () => {
     const ofEverybody = packages.filter(({ file }) => !OPTIONAL.some((entry) => entry.test(file)))
     // They become a part of the entry point: nobody installs them.
     const bundled = [
-      { file: 'src/sign-in/library.ts', name: '@cloudflare/workers-oauth-provider' },
-      { file: 'src/sign-in/openid.ts', name: 'oauth4webapi' },
+      { file: 'src/sign-in/tokens/library.ts', name: '@cloudflare/workers-oauth-provider' },
+      { file: 'src/sign-in/upstream/openid.ts', name: 'oauth4webapi' },
     ]
     const others = packages.filter(
       ({ file, name }) =>

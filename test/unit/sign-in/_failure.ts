@@ -4,7 +4,7 @@ import {
   UpstreamFault,
   UpstreamRefusedError,
   UpstreamUnavailableError,
-} from '../../../src/sign-in/upstream.ts'
+} from '../../../src/sign-in/upstream/upstream.ts'
 
 export interface Failure {
   readonly code: string

@@ -1,5 +1,5 @@
 /** Stores that are slow, or fail at one of their writes. */
-import type { GrantStore, GrantWrite } from '../../../src/sign-in/store.ts'
+import type { GrantStore, GrantWrite } from '../../../src/sign-in/store/store.ts'
 
 /** Each answer takes a turn of the event loop or several, so that requests overlap. */
 export function slow(store: GrantStore): GrantStore {

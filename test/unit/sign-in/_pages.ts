@@ -1,5 +1,5 @@
 /** Pages of sign-in, as an ordinary server has them. */
-import type { ConnectionsPage, ConsentPage, ErrorPage, WhoPage } from '../../../src/sign-in/pages-model.ts'
+import type { ConnectionsPage, ConsentPage, ErrorPage, WhoPage } from '../../../src/sign-in/pages/model.ts'
 
 const READ = { name: 'notes:read', sentence: 'Read your notes' }
 const WRITE = { name: 'notes:write', sentence: 'Change your notes' }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import Provider from 'oidc-provider'
 import { digest } from '../../../src/definition/digest.ts'
-import type { Upstream, UpstreamReturn } from '../../../src/sign-in/upstream.ts'
+import type { Upstream, UpstreamReturn } from '../../../src/sign-in/upstream/upstream.ts'
 
 export const CLIENT = { clientId: 'mayfly', clientSecret: 'a secret: with+signs/and=characters%' }
 export const REDIRECT = 'https://notes.example/mcp/oauth/callback'

@@ -1,9 +1,9 @@
 /** A server that signs people in, the browser of a person, and a client, in memory. */
 
-import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
 import { createSignIn, type SignIn, type SignInContext } from '../../../src/sign-in/sign-in.ts'
-import type { GrantStore } from '../../../src/sign-in/store.ts'
-import type { Upstream, UpstreamIdentity, UpstreamTokens } from '../../../src/sign-in/upstream.ts'
+import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
+import type { GrantStore } from '../../../src/sign-in/store/store.ts'
+import type { Upstream, UpstreamIdentity, UpstreamTokens } from '../../../src/sign-in/upstream/upstream.ts'
 
 export const ORIGIN = 'https://mcp.example.com'
 export const RESOURCE = `${ORIGIN}/mcp`

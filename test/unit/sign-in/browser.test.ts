@@ -1,6 +1,6 @@
 /** What attackers try with a browser (RFC 9700; MCP 2026-07-28, "Security Best Practices"). */
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { UpstreamRefusedError, UpstreamUnavailableError } from '../../../src/sign-in/upstream.ts'
+import { UpstreamRefusedError, UpstreamUnavailableError } from '../../../src/sign-in/upstream/upstream.ts'
 import {
   arrive,
   authorizeUrl,

@@ -1,7 +1,7 @@
 /** Clients that register, and clients that are found by their document. */
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
+import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import {
   arrive,
   authorizeUrl,

@@ -1,7 +1,7 @@
 /** The page of connections, and the provider's tokens. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
-import { UpstreamRefusedError, UpstreamUnavailableError } from '../../../src/sign-in/upstream.ts'
+import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
+import { UpstreamRefusedError, UpstreamUnavailableError } from '../../../src/sign-in/upstream/upstream.ts'
 import { slow } from './_faulty.ts'
 import {
   arrive,

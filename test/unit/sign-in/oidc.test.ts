@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type OidcOptions, oidc } from '../../../src/sign-in/oidc.ts'
-import type { Upstream, UpstreamReturn } from '../../../src/sign-in/upstream.ts'
+import type { Upstream, UpstreamReturn } from '../../../src/sign-in/upstream/upstream.ts'
 import { failureOf } from './_failure.ts'
 import { ADA, CLIENT, NONCE, type OpenIdProvider, startOpenIdProvider, toCallback } from './_provider.ts'
 

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { displayHost, displayText } from '../../../src/sign-in/display-text.ts'
-import { pagePolicy, renderPage } from '../../../src/sign-in/pages.ts'
-import type { SignInPage } from '../../../src/sign-in/pages-model.ts'
-import { STYLE } from '../../../src/sign-in/pages-style.ts'
+import { displayHost, displayText } from '../../../src/sign-in/pages/display-text.ts'
+import type { SignInPage } from '../../../src/sign-in/pages/model.ts'
+import { pagePolicy, renderPage } from '../../../src/sign-in/pages/pages.ts'
+import { STYLE } from '../../../src/sign-in/pages/style.ts'
 import { CONNECTIONS, CONSENT, ERROR, WHO } from './_pages.ts'
 
 const PAGES: readonly SignInPage[] = [CONSENT, CONNECTIONS, ERROR, WHO]

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { cognito } from '../../../src/sign-in/cognito.ts'
 import { type EntraOptions, entra } from '../../../src/sign-in/entra.ts'
 import { type GoogleOptions, google } from '../../../src/sign-in/google.ts'
-import type { Upstream } from '../../../src/sign-in/upstream.ts'
+import type { Upstream } from '../../../src/sign-in/upstream/upstream.ts'
 import { failureOf } from './_failure.ts'
 import { ADA, CLIENT, type OpenIdProvider, startOpenIdProvider, toCallback } from './_provider.ts'
 

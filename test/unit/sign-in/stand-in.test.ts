@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { digest } from '../../../src/definition/digest.ts'
 import { google } from '../../../src/sign-in/google.ts'
-import { inUse, standIn } from '../../../src/sign-in/stand-in.ts'
+import { inUse, standIn } from '../../../src/sign-in/upstream/stand-in.ts'
 import { failureOf } from './_failure.ts'
 
 const DEV = { MAYFLY_DEV: '1' }

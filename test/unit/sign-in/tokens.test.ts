@@ -1,6 +1,6 @@
 /** Codes and refresh tokens are used once, by their client, also with several instances and a store that fails. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
+import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import { type Fault, faulty, slow } from './_faulty.ts'
 import {
   connected,

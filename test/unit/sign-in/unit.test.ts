@@ -1,7 +1,7 @@
 /** One request's reads and writes. */
 import { describe, expect, it } from 'vitest'
-import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
-import type { GrantStore } from '../../../src/sign-in/store.ts'
+import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
+import type { GrantStore } from '../../../src/sign-in/store/store.ts'
 import { inOneUnit, SignInBusyError } from '../../../src/sign-in/unit.ts'
 
 const noClient = async (): Promise<undefined> => undefined

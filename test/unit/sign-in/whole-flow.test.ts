@@ -1,10 +1,10 @@
 /** From an app to its tokens, with the real `oidc-provider` behind sign-in, and with the stand-in. */
 import { describe, expect, it } from 'vitest'
 import { google } from '../../../src/sign-in/google.ts'
-import { createMemoryGrants } from '../../../src/sign-in/memory.ts'
 import { oidc } from '../../../src/sign-in/oidc.ts'
 import { createSignIn } from '../../../src/sign-in/sign-in.ts'
-import type { Upstream } from '../../../src/sign-in/upstream.ts'
+import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
+import type { Upstream } from '../../../src/sign-in/upstream/upstream.ts'
 import { browse, CLIENT, REDIRECT, startOpenIdProvider } from './_provider.ts'
 import {
   authorizeUrl,

@@ -1,5 +1,5 @@
 /** A commit over several entries that have the same count: whatever ends in the middle of it, they have the same one afterwards. */
-import type { GrantStore, GrantWrite } from '../../../../src/sign-in/store.ts'
+import type { GrantStore, GrantWrite } from '../../../../src/sign-in/store/store.ts'
 
 const KEYS = Array.from({ length: 8 }, (_, index) => `entry:${index}`)
 

@@ -1,6 +1,6 @@
 /** What every store of grants promises, over its real engine. An instance stands for a process: it has connections of its own. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { GrantStore, GrantWrite } from '../../../../src/sign-in/store.ts'
+import type { GrantStore, GrantWrite } from '../../../../src/sign-in/store/store.ts'
 import { eventually } from '../../../_eventually.ts'
 import type { Outage } from '../../tasks/stores/_tasks.ts'
 

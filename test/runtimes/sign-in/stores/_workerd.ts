@@ -1,5 +1,5 @@
 /** A store of grants that does in a Worker of a real workerd what it is asked here. */
-import type { GrantStore } from '../../../../src/sign-in/store.ts'
+import type { GrantStore } from '../../../../src/sign-in/store/store.ts'
 
 /** JSON, which has no undefined, and escapes what is not Unicode. */
 export function storeInWorker(

@@ -1,6 +1,6 @@
 /** The suite of every store of grants, in memory. */
-import { createMemoryGrants } from '../../../../src/sign-in/memory.ts'
-import type { GrantStore } from '../../../../src/sign-in/store.ts'
+import { createMemoryGrants } from '../../../../src/sign-in/store/memory.ts'
+import type { GrantStore } from '../../../../src/sign-in/store/store.ts'
 import { grantStoreSuite } from './_suite.ts'
 
 grantStoreSuite('memory', async () => {

@@ -1,12 +1,12 @@
 /** Clients that prove with a key of their document that they are meant (RFC 7523 §2.2): `private_key_jwt`. */
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
-import { digest } from '../definition/digest.ts'
-import { isA } from '../definition/error-text.ts'
-import { isObject } from '../definition/is-object.ts'
-import { type ClientDocument, ClientUnreachableError } from './client-documents.ts'
+import { digest } from '../../definition/digest.ts'
+import { isA } from '../../definition/error-text.ts'
+import { isObject } from '../../definition/is-object.ts'
+import type { Signing } from '../signing.ts'
+import type { Unit } from '../unit.ts'
+import { type ClientDocument, ClientUnreachableError } from './documents.ts'
 import { fetchPublicJson, UnreachableUrlError } from './public-fetch.ts'
-import type { Signing } from './signing.ts'
-import type { Unit } from './unit.ts'
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 

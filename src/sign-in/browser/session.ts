@@ -1,8 +1,8 @@
 /** Who signed in with this browser, for an hour: the page of connections needs it. A sealed cookie, nothing is stored. */
-import { isObject } from '../definition/is-object.ts'
+import { isObject } from '../../definition/is-object.ts'
+import type { Signing } from '../signing.ts'
 import { readCookie, setCookie } from './flow.ts'
 import type { Person } from './person.ts'
-import type { Signing } from './signing.ts'
 
 const SESSION_MS = 60 * 60 * 1000
 const COOKIE = 'mayfly-person'

@@ -1,10 +1,10 @@
 /** Checks access tokens of sign-in: by what is stored of them, and whether their connection still exists. */
-import { InvalidTokenError, VerifierUnavailableError } from '../auth/verifier.ts'
-import { textOf } from '../definition/error-text.ts'
+import { InvalidTokenError, VerifierUnavailableError } from '../../auth/verifier.ts'
+import { textOf } from '../../definition/error-text.ts'
+import type { Person } from '../browser/person.ts'
+import { libraryFor, type Signing } from '../signing.ts'
 import { grantKey } from './grants.ts'
 import type { LibraryStore, Validated } from './library.ts'
-import type { Person } from './person.ts'
-import { libraryFor, type Signing } from './signing.ts'
 
 /** Of the library: person, grant and 32 random characters. */
 const TOKEN = /^([\w-]{1,64}):([\w-]{16}):[\w-]{32}$/

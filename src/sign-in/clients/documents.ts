@@ -3,13 +3,13 @@
  * are stored for a time, and a document that cannot be reached is used as it was: its client must not lose its connection by that.
  */
 
-import { digest } from '../definition/digest.ts'
-import { isA, textOf } from '../definition/error-text.ts'
-import { isObject } from '../definition/is-object.ts'
-import type { ClientRecord } from './library.ts'
+import { digest } from '../../definition/digest.ts'
+import { isA, textOf } from '../../definition/error-text.ts'
+import { isObject } from '../../definition/is-object.ts'
+import type { GrantStore } from '../store/store.ts'
+import type { ClientRecord } from '../tokens/library.ts'
+import { commit } from '../unit.ts'
 import { fetchPublicJson, isPublicUrl, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
-import type { GrantStore } from './store.ts'
-import { commit } from './unit.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS

@@ -1,5 +1,5 @@
 /** What each store of grants does before it writes: the same limits everywhere, and a receipt by which it knows a repeated commit. */
-import { digest } from '../definition/digest.ts'
+import { digest } from '../../definition/digest.ts'
 import { type GrantStore, type GrantWrite, MAX_KEY_CHARACTERS, MAX_VALUE_BYTES, MAX_WRITES } from './store.ts'
 
 /** A commit that can be stored. */

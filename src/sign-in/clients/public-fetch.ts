@@ -3,8 +3,8 @@
  * request forgery): only https on the default port, to public names, a few redirects that are checked as well, little data, little time.
  * A name that resolves to a private address cannot be seen here; its server would need a certificate for the name.
  */
-import { withTimeout } from '../definition/timeout.ts'
-import { parseHost } from '../request/address.ts'
+import { withTimeout } from '../../definition/timeout.ts'
+import { parseHost } from '../../request/address.ts'
 
 const MAX_REDIRECTS = 3
 const MAX_BYTES = 5120

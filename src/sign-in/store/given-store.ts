@@ -1,6 +1,6 @@
 /** The user's store as one server uses it: its own keys, and a limit of time for each answer. */
-import { digest } from '../definition/digest.ts'
-import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
+import { digest } from '../../definition/digest.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../../definition/timeout.ts'
 import type { GrantStore } from './store.ts'
 
 /** Servers with other issuers, such as other stages, may share the store: none of them sees another's entries. */

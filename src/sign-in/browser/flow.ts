@@ -2,12 +2,12 @@
  * What sign-in remembers while a browser is away: a record that is used once, within ten minutes, and only by the browser that began. The
  * handle in the URL finds it, and a cookie with another random value proves the browser; the store has hashes of both, and the rest sealed.
  */
-import { toBase64Url } from '../definition/base64.ts'
-import { digest } from '../definition/digest.ts'
-import { isObject } from '../definition/is-object.ts'
-import type { SignInKeys } from './keys.ts'
-import type { Place } from './place.ts'
-import type { Unit } from './unit.ts'
+import { toBase64Url } from '../../definition/base64.ts'
+import { digest } from '../../definition/digest.ts'
+import { isObject } from '../../definition/is-object.ts'
+import type { SignInKeys } from '../keys.ts'
+import type { Place } from '../place.ts'
+import type { Unit } from '../unit.ts'
 
 const FLOW_MS = 600_000
 const HANDLE = /^[\w-]{43}$/

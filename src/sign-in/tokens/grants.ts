@@ -1,5 +1,5 @@
 /** The library's record of a connection, and what belongs to it. */
-import type { Unit } from './unit.ts'
+import type { Unit } from '../unit.ts'
 
 export const grantKey = (sub: string, grantId: string): string => `grant:${sub}:${grantId}`
 export const upstreamKey = (sub: string, grantId: string): string => `upstream:${sub}:${grantId}`

@@ -2,14 +2,14 @@
  * The provider's tokens of a connection: sealed in the store, and refreshed by one process at a time, since many providers accept a refresh
  * token once.
  */
-import { isA } from '../definition/error-text.ts'
-import { isObject } from '../definition/is-object.ts'
-import { withTimeout } from '../definition/timeout.ts'
-import { grantKey, upstreamKey } from './grants.ts'
-import type { SignInKeys } from './keys.ts'
-import type { Signing } from './signing.ts'
-import type { GrantEntry } from './store.ts'
-import { commit, SignInBusyError, type Unit } from './unit.ts'
+import { isA } from '../../definition/error-text.ts'
+import { isObject } from '../../definition/is-object.ts'
+import { withTimeout } from '../../definition/timeout.ts'
+import type { SignInKeys } from '../keys.ts'
+import type { Signing } from '../signing.ts'
+import type { GrantEntry } from '../store/store.ts'
+import { grantKey, upstreamKey } from '../tokens/grants.ts'
+import { commit, SignInBusyError, type Unit } from '../unit.ts'
 import { UpstreamRefusedError, type UpstreamTokens, UpstreamUnavailableError } from './upstream.ts'
 
 /** A token is renewed before it expires by so much. */

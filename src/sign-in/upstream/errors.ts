@@ -1,6 +1,6 @@
 /** The errors of providers, each with a sentence for the person, and a cause for the operator. */
-import { cut } from '../definition/error-text.ts'
-import { escapeUnprintable } from '../definition/unprintable.ts'
+import { cut } from '../../definition/error-text.ts'
+import { escapeUnprintable } from '../../definition/unprintable.ts'
 import {
   UpstreamFault,
   type UpstreamFaultCode,

@@ -1,5 +1,5 @@
 /** Values of providers that may come from the environment of a request. */
-import type { Env } from '../definition/context.ts'
+import type { Env } from '../../definition/context.ts'
 import { UpstreamFault } from './upstream.ts'
 
 /** A value, or a function that reads it: `(env) => env.GOOGLE_SECRET`. */

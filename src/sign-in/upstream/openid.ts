@@ -3,10 +3,12 @@
  * `oauth4webapi`. What is Mayfly's: limits, caches, the algorithms, and whose errors they are.
  */
 import * as oauth from 'oauth4webapi'
-import { isSecureUrl } from '../auth/issuer.ts'
-import { fromBase64Url } from '../definition/base64.ts'
-import { isA, memberOf } from '../definition/error-text.ts'
-import { utf8Length } from '../definition/utf8.ts'
+import { isSecureUrl } from '../../auth/issuer.ts'
+import { fromBase64Url } from '../../definition/base64.ts'
+import { isA, memberOf } from '../../definition/error-text.ts'
+import { utf8Length } from '../../definition/utf8.ts'
+import { quoted, upstreamError } from './errors.ts'
+import { createUpstreamFetch, type UpstreamFetch, type UpstreamFetchOptions } from './fetch.ts'
 import {
   type Upstream,
   UpstreamFault,
@@ -17,8 +19,6 @@ import {
   type UpstreamTokens,
   UpstreamUnavailableError,
 } from './upstream.ts'
-import { quoted, upstreamError } from './upstream-errors.ts'
-import { createUpstreamFetch, type UpstreamFetch, type UpstreamFetchOptions } from './upstream-fetch.ts'
 
 /** The claims of an ID token. */
 export interface Claims {

@@ -1,10 +1,6 @@
 /** The page where people see which clients they have let in, and remove them. */
-import { toUpstream } from './browser.ts'
-import type { ConnectionShown } from './consents.ts'
-import { endGrant, grantKey } from './grants.ts'
-import type { GrantRecord } from './library.ts'
-import type { PageConnection } from './pages-model.ts'
-import { endSession, isOfSession, readSession, type Session } from './session.ts'
+
+import type { PageConnection } from '../pages/model.ts'
 import {
   asUnit,
   errorPage,
@@ -13,7 +9,12 @@ import {
   type Signing,
   scopesShown,
   seeOther,
-} from './signing.ts'
+} from '../signing.ts'
+import { endGrant, grantKey } from '../tokens/grants.ts'
+import type { GrantRecord } from '../tokens/library.ts'
+import { toUpstream } from './browser.ts'
+import type { ConnectionShown } from './consents.ts'
+import { endSession, isOfSession, readSession, type Session } from './session.ts'
 
 /** The most that are read for one person. */
 const MAX_ENTRIES = 500

@@ -2,8 +2,9 @@
  * Stands in for an identity provider in `mayfly dev`, until one is set up: it asks "Who are you?", and believes the answer. So it works
  * nowhere else: `mayfly dev` must have started the server, and the browser must be on the same computer.
  */
-import { digest } from '../definition/digest.ts'
-import { isLoopbackAddress } from '../request/address.ts'
+import { digest } from '../../definition/digest.ts'
+import { isLoopbackAddress } from '../../request/address.ts'
+import { upstreamError } from './errors.ts'
 import {
   type Upstream,
   UpstreamFault,
@@ -11,7 +12,6 @@ import {
   type UpstreamReturn,
   type UpstreamTokens,
 } from './upstream.ts'
-import { upstreamError } from './upstream-errors.ts'
 
 /** `mayfly dev` sets it to 1. A request cannot: its `Host` may say localhost anywhere. */
 const DEV_VARIABLE = 'MAYFLY_DEV'

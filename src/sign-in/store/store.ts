@@ -2,7 +2,7 @@
  * Where sign-in stores what it knows: clients, grants, tokens (as hashes), consents and sealed tokens of the upstream. Entries are text
  * under a key, and one request's writes are made together or not at all.
  */
-import { isObject } from '../definition/is-object.ts'
+import { isObject } from '../../definition/is-object.ts'
 
 export interface GrantEntry {
   readonly value: string

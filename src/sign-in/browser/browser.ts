@@ -4,20 +4,10 @@
  * standing, could otherwise act as the person (MCP 2026-07-28, "Security Best Practices", confused deputy).
  */
 
-import { digest } from '../definition/digest.ts'
-import { isA, memberOf, textOf } from '../definition/error-text.ts'
-import { withTimeout } from '../definition/timeout.ts'
-import { ClientRefusedError } from './client-documents.ts'
-import { complete, isRemembered } from './consents.ts'
-import { beginFlow, randomText, readFlow } from './flow.ts'
-import {
-  AuthorizationError,
-  type AuthorizationErrorLike,
-  type AuthorizationRequest,
-  authorizationErrorRedirect,
-} from './library.ts'
-import { type Arrived, personOf } from './person.ts'
-import { beginSession, endSession } from './session.ts'
+import { digest } from '../../definition/digest.ts'
+import { isA, memberOf, textOf } from '../../definition/error-text.ts'
+import { withTimeout } from '../../definition/timeout.ts'
+import { ClientRefusedError } from '../clients/documents.ts'
 import {
   asUnit,
   clientShown,
@@ -29,9 +19,23 @@ import {
   type Signing,
   scopesShown,
   seeOther,
-} from './signing.ts'
-import { type UpstreamIdentity, UpstreamRefusedError, UpstreamUnavailableError } from './upstream.ts'
-import { UPSTREAM_TIMEOUT_MS } from './upstream-tokens.ts'
+} from '../signing.ts'
+import {
+  AuthorizationError,
+  type AuthorizationErrorLike,
+  type AuthorizationRequest,
+  authorizationErrorRedirect,
+} from '../tokens/library.ts'
+import { UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
+import {
+  type UpstreamIdentity,
+  UpstreamRefusedError,
+  UpstreamUnavailableError,
+} from '../upstream/upstream.ts'
+import { complete, isRemembered } from './consents.ts'
+import { beginFlow, randomText, readFlow } from './flow.ts'
+import { type Arrived, personOf } from './person.ts'
+import { beginSession, endSession } from './session.ts'
 
 /** What is remembered while the browser is at the provider. Without a request, it came from the page of connections. */
 interface Away {

@@ -1,6 +1,6 @@
 /** Requests to a provider: one at a time limited in time and size, and never redirected, since they contain credentials. */
-import { isA } from '../definition/error-text.ts'
-import { withTimeout } from '../definition/timeout.ts'
+import { isA } from '../../definition/error-text.ts'
+import { withTimeout } from '../../definition/timeout.ts'
 import { UpstreamFault } from './upstream.ts'
 
 /** Milliseconds for one request, with its body. */

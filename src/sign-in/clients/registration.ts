@@ -1,10 +1,10 @@
 /** Dynamic registration (RFC 7591), for clients that have no metadata document: limited, since anybody may register. */
-import { digest } from '../definition/digest.ts'
-import { isObject } from '../definition/is-object.ts'
-import type { ClientRecord } from './library.ts'
-import { asUnit, libraryFor, oauthError, type Signing } from './signing.ts'
-import { withPrivacy } from './tokens.ts'
-import type { Unit } from './unit.ts'
+import { digest } from '../../definition/digest.ts'
+import { isObject } from '../../definition/is-object.ts'
+import { asUnit, libraryFor, oauthError, type Signing } from '../signing.ts'
+import type { ClientRecord } from '../tokens/library.ts'
+import { withPrivacy } from '../tokens/tokens.ts'
+import type { Unit } from '../unit.ts'
 
 const MAX_BODY_CHARACTERS = 16_384
 const MAX_REDIRECT_URIS = 20

@@ -1,5 +1,5 @@
 /** Texts of strangers as people may see them: clients choose their names, and could choose another's. */
-import { escapeUnprintable } from '../definition/unprintable.ts'
+import { escapeUnprintable } from '../../definition/unprintable.ts'
 
 /** Marks above and below letters: with more, a name covers the lines around it. */
 const STACKED = /(\p{M}{2})\p{M}+/gu

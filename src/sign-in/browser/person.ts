@@ -1,6 +1,6 @@
 /** Who signed in, as sign-in records it. */
-import { digest } from '../definition/digest.ts'
-import type { UpstreamIdentity, UpstreamTokens } from './upstream.ts'
+import { digest } from '../../definition/digest.ts'
+import type { UpstreamIdentity, UpstreamTokens } from '../upstream/upstream.ts'
 
 export interface Person {
   /** `ctx.auth.extra.sub`: the same for ever, and without meaning elsewhere. */

@@ -3,15 +3,15 @@
  * §4.14.2): each is used once, with the same answer again for a client that lost it, and its later use by anybody ends the connection.
  */
 
-import { digest } from '../definition/digest.ts'
-import { isA, textOf } from '../definition/error-text.ts'
-import { ASSERTION_TYPE, assertedClient, isAsserted } from './client-assertion.ts'
-import { ClientRefusedError, ClientUnreachableError, clientByDocument } from './client-documents.ts'
+import { digest } from '../../definition/digest.ts'
+import { isA, textOf } from '../../definition/error-text.ts'
+import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
+import { ClientRefusedError, ClientUnreachableError, clientByDocument } from '../clients/documents.ts'
+import { asUnit, libraryFor, oauthError, type Signing } from '../signing.ts'
+import type { Unit } from '../unit.ts'
+import { keepUpstreamTokens } from '../upstream/tokens.ts'
 import { endGrant, isGrantPart } from './grants.ts'
 import type { LibraryFailure } from './library.ts'
-import { asUnit, libraryFor, oauthError, type Signing } from './signing.ts'
-import type { Unit } from './unit.ts'
-import { keepUpstreamTokens } from './upstream-tokens.ts'
 
 /** How long a used refresh token gets the same answer again: its client may have lost it, or two of its processes were as fast. */
 const REPEAT_MS = 30_000

@@ -1,11 +1,11 @@
 /** What people have agreed to, by person and client. */
-import { digest } from '../definition/digest.ts'
-import type { AuthorizationRequest, ClientRecord, LibraryHelpers } from './library.ts'
-import type { PageClient } from './pages-model.ts'
+import { digest } from '../../definition/digest.ts'
+import type { PageClient } from '../pages/model.ts'
+import { clientShown, isLoopbackUrl, type Signing } from '../signing.ts'
+import type { AuthorizationRequest, ClientRecord, LibraryHelpers } from '../tokens/library.ts'
+import type { Unit } from '../unit.ts'
+import { storeUpstreamTokens } from '../upstream/tokens.ts'
 import type { Arrived } from './person.ts'
-import { clientShown, isLoopbackUrl, type Signing } from './signing.ts'
-import type { Unit } from './unit.ts'
-import { storeUpstreamTokens } from './upstream-tokens.ts'
 
 const REMEMBERED_MS = 90 * 24 * 60 * 60 * 1000
 

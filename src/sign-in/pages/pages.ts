@@ -3,7 +3,7 @@
  * `mayfly dev`. `renderPage` returns the whole document, `pagePolicy` its Content-Security-Policy. They have one inline style, pinned by
  * hash, no script, and load nothing.
  */
-import { type Html, html, raw } from '../http/html.ts'
+import { type Html, html, raw } from '../../http/html.ts'
 import { displayHost, displayText, displayUrl, initialOf, isInternational } from './display-text.ts'
 import type {
   ConnectionsPage,
@@ -15,8 +15,8 @@ import type {
   PageScope,
   SignInPage,
   WhoPage,
-} from './pages-model.ts'
-import { STYLE, STYLE_HASH } from './pages-style.ts'
+} from './model.ts'
+import { STYLE, STYLE_HASH } from './style.ts'
 
 /** A whole HTML document. */
 export function renderPage(page: SignInPage): string {
