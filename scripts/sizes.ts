@@ -175,11 +175,14 @@ const SCHEMA_LIBRARIES = [
   'arkregex',
 ]
 
+/** What the build puts into the package. */
+const BUNDLED = ['@cloudflare/workers-oauth-provider', 'oauth4webapi']
+
 /** What a user brings is not counted, but for the schema library of an example. */
 const ownEntries = (from: 'src' | 'dist'): Plugin => ({
   name: 'mayfly-entries',
   setup({ onResolve }) {
-    const bundled = [...SCHEMA_LIBRARIES, ...Object.keys(manifest.dependencies)]
+    const bundled = [...SCHEMA_LIBRARIES, ...BUNDLED, ...Object.keys(manifest.dependencies)]
     onResolve({ filter: /^[^./]/ }, ({ path }) => {
       const entry = path.replace('mayfly-mcp', '.')
       if (entry in manifest.exports) {

@@ -10,7 +10,7 @@ export const FOLDERS = [
     'src/request',
     'src/retrieval',
   ],
-  ...['src/sdk', 'src/tasks', 'src/webhook'],
+  ...['src/sdk', 'src/sign-in', 'src/tasks', 'src/webhook'],
 ]
 
 /** By folder, without `.ts`. */
@@ -20,7 +20,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'adapters/_dynamodb': 'key-store lines table',
     'adapters/_lambda': 'result',
     'adapters/_node': 'buffered-response file-owner key-file key-use-file session-numbers',
-    'adapters/_postgres': 'fetch-types receive task-schema',
+    'adapters/_postgres': 'fetch-types grant-schema migration receive task-schema',
     'adapters/_stdio': 'after-death',
     'adapters/_tasks': 'store-ask',
     'deploy/check': 'messages',
@@ -38,6 +38,9 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/retrieval': 'checked-store input named-model openai options store vector-query-tool',
     'src/sdk': 'app-shape description node-call node-socket',
     'src/retrieval/stores': 'http',
+    'src/sign-in': 'keys oidc place sign-in',
+    'src/sign-in/store': 'commit given-store store',
+    'src/sign-in/upstream': 'settings stand-in',
     'src/tasks': 'changes lease run-task settings waits',
   },
   'within the budgets of the page': {
@@ -64,10 +67,11 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/protocol': 'json-rpc sse-response',
     'src/request': 'address',
     'src/retrieval': 'filter',
+    'src/sign-in/pages': 'display-text',
     'src/webhook': 'events',
   },
   'of limited length before': {
-    'adapters/_dynamodb': 'list',
+    'adapters/_dynamodb': 'grants list',
     'adapters/_tasks': 'wakes',
     'deploy/check': 'answer-record authorization-server body eras lists reply report walk-report',
     'deploy/check/walk': 'read-issuer',
@@ -79,6 +83,8 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/interaction': 'degraded question',
     'src/protocol': 'response-limit session-subscriptions',
     'src/retrieval': 'external-calls rerank',
+    'src/sign-in/clients': 'documents public-fetch',
+    'src/sign-in/upstream': 'errors tokens',
     'src/sdk': 'foreign-call listed-names mcp-path node-exchange node-misuse',
     'src/tasks': 'endpoint-secrets inbox methods stored stored-input',
     'src/tasks/admin': 'entries retry shown wire',
@@ -86,6 +92,10 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   'measured by the requests here': {
     'adapters/_node': 'parse-body request response sse',
     'src/auth': 'identity issuer location unknown-caller',
+    'src/sign-in': 'server signing',
+    'src/sign-in/browser': 'browser connections consents flow session',
+    'src/sign-in/clients': 'assertion registration',
+    'src/sign-in/tokens': 'grants tokens verify',
     'src/definition': 'content json-members param-header prompt resource same-data tool-result',
     'src/http':
       'admission body forwarded host-and-origin hosts preflight public-url refusal refusals request-id',

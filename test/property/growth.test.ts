@@ -33,10 +33,12 @@ import { createEventReader } from '../../src/protocol/event-stream.ts'
 import { parseJson } from '../../src/protocol/json-rpc.ts'
 import { acceptedTypes } from '../../src/protocol/sse-response.ts'
 import { parseHost, toAddress } from '../../src/request/address.ts'
+import { displayHost, displayText, displayUrl } from '../../src/sign-in/pages/display-text.ts'
 import { parseEvents } from '../../src/webhook/events.ts'
 import { cpuMs } from '../_cpu.ts'
 import { type Module, readModules } from '../architecture/_modules.ts'
 import { createServer, post } from '../unit/_client.ts'
+import { createWorld, ORIGIN } from '../unit/sign-in/_sign-in.ts'
 import { FOLDERS, MODULES } from './_growth-modules.ts'
 import { OTHERS } from './_growth-readers.ts'
 
@@ -165,6 +167,11 @@ Object.assign(READERS, {
   'a forwarded address': (text: string) => toAddress(text),
   'a scope claim': (text: string) => toScopes(text),
   'a reason in a question': (text: string) => readReason(text),
+  'the name of a client': (text: string) => {
+    displayText(text, 60)
+    displayHost(text)
+    displayUrl(`https://${text}`)
+  },
   'unprintable characters': (text: string) => escapeUnprintable(text),
   'a thrown value': (text: string) =>
     printError(Object.assign(new Error(text), { cause: text, stack: text })),
@@ -217,6 +224,30 @@ const REQUESTS: { readonly [what: string]: (text: string) => Promise<void> } = {
     ask(say, call('tools/call', { name: 'say', arguments: { a: [text] } })),
   'the name of a tool': (text) => ask(say, call('tools/call', { name: text, arguments: {} })),
   'the body': (text) => ask(say, text),
+  'a form of a token request': async (text) => {
+    const world = createWorld()
+    const grants = { code: 'authorization_code', refresh_token: 'refresh_token', assertion: 'none' }
+    for (const [field, grant] of Object.entries(grants))
+      await world.form('/oauth/token', {
+        grant_type: grant,
+        [field]: text,
+        client_id: text,
+        client_assertion: text,
+      })
+    await world.form('/oauth/token', { token: text }, { cookie: text.replaceAll(/[^\x21-\x7e]/g, ';') })
+  },
+  'a registration': async (text) => {
+    await createWorld().register({ client_name: text, redirect_uris: [`https://a.example/${text}`] })
+    await createWorld().send(new Request(`${ORIGIN}/oauth/register`, { method: 'POST', body: text }))
+  },
+  'a request of a browser': async (text) => {
+    const world = createWorld()
+    const query = new URLSearchParams({ client_id: text, redirect_uri: text, state: text })
+    for (const path of ['/oauth/authorize', '/oauth/callback', '/connections'])
+      await world.get(`${path}?${query}`, { cookie: text.replaceAll(/[^\x21-\x7e]/g, ';') })
+    await world.form('/oauth/authorize', { consent: text, csrf: text }, { origin: ORIGIN })
+    await world.form('/connections', { connection: text, csrf: text }, { origin: ORIGIN })
+  },
 }
 
 const TYPES = /^(?:string(?: \| (?:null|undefined))*|unknown|Uint8Array.*|Headers|Request|Params|Json)$/

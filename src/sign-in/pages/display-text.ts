@@ -20,18 +20,21 @@ export function displayText(text: string, characters: number): string {
 
 /** RFC 1035 §2.3.4, and a port. */
 const MAX_HOST = 260
+/** Longer ones are shown as they came: the rules for marks in hosts are work that grows faster than the text. */
+const MAX_PARSED = 2048
 
 /** The host as it is looked up: letters of other scripts, which can look like Latin ones, are spelled `xn--…` (RFC 3492). */
 export function displayHost(host: string): string {
   const url = `https://${host}`
-  const isHost = !/^[\w+.-]+:$/.test(host) && URL.canParse(url)
+  const isHost = url.length <= MAX_PARSED && !/^[\w+.-]+:$/.test(host) && URL.canParse(url)
   // Whole: its end says whose it is.
   return displayText(isHost ? new URL(url).host : host, MAX_HOST)
 }
 
 /** The URL as a browser asks for it, with the host in that spelling. */
 export function displayUrl(url: string): string {
-  return displayText(URL.canParse(url) ? new URL(url).href : url, MAX_HOST + 60)
+  const isParsed = url.length <= MAX_PARSED && URL.canParse(url)
+  return displayText(isParsed ? new URL(url).href : url, MAX_HOST + 60)
 }
 
 /** Its spelling differs from what a person reads in an address bar. */
