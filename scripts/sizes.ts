@@ -48,6 +48,12 @@ const FEATURES: { readonly [name: string]: string } = {
     `auth: jwt({ issuer: 'https://issuer.example' }),`,
     `import { jwt } from 'mayfly-mcp/auth'`,
   ),
+  'sign-in by `oidc`': worker(
+    '',
+    `auth: signIn({ upstream: oidc({ issuer: 'https://issuer.example', clientId: 'a', clientSecret: 'b' }),
+      store: createMemoryGrants(), scopes: {} }),`,
+    `import { createMemoryGrants, oidc, signIn } from 'mayfly-mcp/sign-in'`,
+  ),
   'change notifications in one process': worker(
     '',
     'bus: createMemoryBus(),',
