@@ -1,4 +1,4 @@
-/** Sign-in with GitHub, which is no OpenID provider: `github({ clientId, clientSecret, organization? })`. */
+/** Sign-in with GitHub, which is not an OpenID provider: `github({ clientId, clientSecret, organization? })`. */
 import { isA, memberOf } from '../definition/error-text.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { PROVIDER_OPTIONS, type ProviderOptions, promptOf } from './oidc.ts'

@@ -29,7 +29,7 @@ export interface OidcOptions extends ProviderOptions {
   issuer: Setting
   /** For people, on the pages. Default: the host of the issuer, otherwise `the identity provider`. */
   name?: string
-  /** For records. Default `oidc`. Whoever changes it, and not the issuer, loses nobody. */
+  /** For records. Default `oidc`. A new one with the same issuer keeps all connections. */
   id?: string
   /** How the client authenticates. Default: what the provider lists, `basic` before `post`. */
   clientAuth?: 'basic' | 'post'

@@ -152,7 +152,7 @@ export function isLoopbackUrl(url: string): boolean {
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
-/** Whether a form was sent from one of the pages. Browsers say so; what says nothing is no browser, and has no cookies of one. */
+/** Whether a form was sent from one of the pages. Browsers say so; a request that says nothing is not from a browser, and has no cookies of one. */
 export function isFromHere(request: Request, { issuer }: Place): boolean {
   const origin = request.headers.get('origin')
   const site = request.headers.get('sec-fetch-site')

@@ -95,7 +95,7 @@ async function inParts<Item>(
 
 async function grantsOf(signing: Signing, sub: string): Promise<GrantRecord[]> {
   const entries = await entriesOf<GrantRecord>(signing, grantKey(sub, ''))
-  // One whose code was never exchanged is no connection yet.
+  // One whose code was never exchanged is not a connection yet.
   return entries.map(([, grant]) => grant).filter(({ refreshTokenId }) => refreshTokenId !== undefined)
 }
 

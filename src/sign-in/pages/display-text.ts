@@ -1,4 +1,4 @@
-/** Texts of strangers as people may see them: clients choose their names, and could choose another's. */
+/** Names that strangers chose, as people may see them: a client could choose the name of another. */
 import { escapeUnprintable } from '../../definition/unprintable.ts'
 
 /** Marks above and below letters: with more, a name covers the lines around it. */

@@ -39,7 +39,7 @@ export function pagePolicy(page: SignInPage): string {
   return [...parts, "frame-ancestors 'none'"].join('; ')
 }
 
-/** They run or show what somebody else wrote, here. */
+/** They run or show here what another person wrote. */
 const DANGEROUS = /^(?:javascript|data|vbscript|blob|file|filesystem|about|view-source):$/
 
 /** As a browser reads the URL, which ignores spaces and line breaks in it. Undefined if nobody should go there. */

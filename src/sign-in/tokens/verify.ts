@@ -1,4 +1,4 @@
-/** Checks access tokens of sign-in: by what is stored of them, and whether their connection still exists. */
+/** Checks access tokens of sign-in: whether the store knows them, and whether their connection still exists. */
 import { InvalidTokenError, VerifierUnavailableError } from '../../auth/verifier.ts'
 import { textOf } from '../../definition/error-text.ts'
 import type { Person } from '../browser/person.ts'

@@ -8,7 +8,7 @@ import {
   UpstreamUnavailableError,
 } from './upstream.ts'
 
-/** What the person reads. `not_allowed` is said by whoever knows who is allowed. */
+/** What the person reads. `not_allowed` is said by the code that knows who is allowed. */
 const SENTENCES: { readonly [code in UpstreamFaultCode]: (name: string) => string } = {
   denied: (name) => `You did not finish signing in with ${name}. Go back to your app to try again.`,
   not_allowed: () => 'This account may not sign in here.',

@@ -53,7 +53,7 @@ export interface OpenIdDefinition extends UpstreamFetchOptions {
   check?(claims: Claims, env: unknown): void
 }
 
-/** `HS256` could be made with what is no secret, the public key or the client's; `none` with nothing. */
+/** `HS256` could be made with a value that is not secret, such as the public key; `none` with nothing. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
