@@ -12,6 +12,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { end, startProxy, startRedis } from '../runtimes/node/_processes.ts'
+import { runAuthorization } from './authorization.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const SUITE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
@@ -31,11 +32,14 @@ interface Target {
   readonly like?: string
   /** It keeps no tasks: the scenarios of that extension are not required. */
   readonly hasNoTasks?: boolean
+  /** It signs people in: judged by the scenarios of authorization servers, and by no other, since the suite has no token to send. */
+  readonly isAuthorizationServer?: boolean
   /** Somebody else's server: what it fails is for others to be held against. */
   readonly isReference?: boolean
 }
 
 const SDK = join(ROOT, 'test/conformance/sdk/')
+const SIGN_IN = join(ROOT, 'test/conformance/sign-in/')
 const REQUIRED = ['2026-07-28', '2025-11-25']
 
 const TARGETS: { readonly [name: string]: Target } = {
@@ -81,6 +85,21 @@ const TARGETS: { readonly [name: string]: Target } = {
     processes: 2,
     revisions: ['2026-07-28'],
     hasNoTasks: true,
+  },
+  'node-sign-in': { entry: `${SIGN_IN}server.ts`, preview: 'node', isAuthorizationServer: true },
+  'cloudflare-sign-in': {
+    entry: `${SIGN_IN}worker.ts`,
+    preview: 'cloudflare',
+    cwd: 'test/conformance/sign-in',
+    isAuthorizationServer: true,
+  },
+  'deno-sign-in': { entry: `${SIGN_IN}server.ts`, preview: 'deno', isAuthorizationServer: true },
+  'lambda-sign-in': {
+    entry: `${SIGN_IN}several.ts`,
+    preview: 'lambda',
+    cwd: 'test/runtimes/lambda/ric',
+    processes: 1,
+    isAuthorizationServer: true,
   },
 }
 
@@ -129,7 +148,9 @@ for (const target of values.target === undefined ? Object.keys(TARGETS) : withRe
     for (const revision of values.revision === undefined
       ? (TARGETS[target]?.revisions ?? Object.keys(REVISIONS))
       : [values.revision]) {
-      report(target, revision, await runSuite(server.url, revision, TARGETS[target]?.hasNoTasks))
+      const { isAuthorizationServer, hasNoTasks } = TARGETS[target] ?? {}
+      const run = isAuthorizationServer ? runAuthorizationSuite : runSuite
+      report(target, revision, await run(server.url, revision, hasNoTasks))
     }
     // Another's has no pulse.
     if (TARGETS[target]?.isReference !== true) await assertAlive(server.url)
@@ -208,23 +229,43 @@ async function runSuite(url: string, revision: string, hasNoTasks = false): Prom
   }
 }
 
+async function runAuthorizationSuite(url: string, revision: string): Promise<Verdict[]> {
+  const output = mkdtempSync(join(tmpdir(), 'conformance-'))
+  const folders = { registered: join(output, 'registered'), document: join(output, 'document') }
+  try {
+    await runAuthorization(SUITE, url, revision, folders)
+    return Object.entries(folders).flatMap(([kind, folder]) => {
+      const judged = (existsSync(folder) ? readdirSync(folder) : []).map((name) => judge(name, folder))
+      return listed('--authorization', '--spec-version', revision).flatMap((scenario) => {
+        if (values.scenario !== undefined && values.scenario !== scenario) return []
+        const verdict = judged.find((one) => one.scenario === scenario)
+        const unjudged = { passed: false, faults: ['The suite ended without running it.'] }
+        return { ...(verdict ?? unjudged), scenario: `${scenario}, ${kind} client` }
+      })
+    })
+  } finally {
+    rmSync(output, { recursive: true, force: true })
+  }
+}
+
 /** What must have a verdict, by the suite's own list: a suite that dies halfway leaves no trace of the rest. */
 function requiredScenarios(revision: string): readonly string[] {
   if (values.scenario !== undefined) return [values.scenario]
   // The list knows no suites: without a frozen set, it is that of the revision.
   const [flag] = REVISIONS[revision]!
-  const which = flag === '--requirements' ? flag : '--spec-version'
-  const list = execFileSync(process.execPath, [SUITE, 'list', '--server', which, revision], {
-    encoding: 'utf8',
-  })
-  const names = /^Server scenarios.*\n((?: {2}- .*\n?)+)/m.exec(list)?.[1]?.matchAll(/- (\S+)/g)
-  if (names === undefined) throw new Error(`The suite lists no scenario for ${revision}.`)
+  return listed('--server', flag === '--requirements' ? flag : '--spec-version', revision)
+}
+
+function listed(...which: readonly string[]): readonly string[] {
+  const list = execFileSync(process.execPath, [SUITE, 'list', ...which], { encoding: 'utf8' })
+  const names = /^\w.* scenarios.*\n((?: {2}- .*\n?)+)/m.exec(list)?.[1]?.matchAll(/- (\S+)/g)
+  if (names === undefined) throw new Error(`The suite lists no scenario for ${which.join(' ')}.`)
   return Array.from(names, ([, name]) => name!)
 }
 
 function judge(folder: string, output: string): Verdict {
-  // The suite names folders server-<scenario>-<time>.
-  const scenario = folder.replace(/^server-/, '').replace(/-\d{4}-\d{2}-\d{2}T.*$/, '')
+  // The suite names folders server-<scenario>-<time>, or authorization-server-<scenario>-<time>.
+  const scenario = folder.replace(/^(authorization-)?server-/, '').replace(/-\d{4}-\d{2}-\d{2}T.*$/, '')
   const file = join(output, folder, 'checks.json')
   if (!existsSync(file)) return { scenario, passed: false, faults: ['It broke off without a check.'] }
   const checks = JSON.parse(readFileSync(file, 'utf8')) as Check[]

@@ -41,8 +41,10 @@ export function fillIn(
     const isUnticked = /type="checkbox"/.test(input) && !/ checked/.test(input) && !ticks.includes(value)
     if (name !== undefined && !isUnticked) form.append(name, value)
   }
-  // The first button is the one that agrees.
-  const [, decision, agreed] = /<button[^>]*name="([^"]+)"[^>]*value="([^"]*)"/.exec(page) ?? []
+  // The button that stands out agrees, otherwise the first one.
+  const buttons = Array.from(page.matchAll(/<button[^>]*>/g), ([button]) => button)
+  const chosen = buttons.find((button) => /class="?main/.test(button)) ?? buttons[0] ?? ''
+  const [, decision, agreed] = /name="?([^"\s>]+)"?[^>]*value="?([^"\s>]*)/.exec(chosen) ?? []
   if (decision !== undefined) form.set(decision, agreed ?? '')
   if (form.has('login')) form.set('login', 'ann')
   if (form.has('password')) form.set('password', 'any')
