@@ -13,7 +13,7 @@ interface Expected {
   /** What the user fills in, if the tool asks. */
   readonly form?: object
   /** Of the calling client; `env` is the platform's. */
-  readonly auth?: string
+  readonly auth?: string | object
   readonly env?: object
   readonly text: string
 }
@@ -66,6 +66,14 @@ const PAGES: readonly (readonly [page: string, expected: Expected])[] = [
       form: { confirmed: true },
       auth: 'ada-token',
       text: 'Deleted a.txt',
+    },
+  ],
+  [
+    'docs/sign-in.md',
+    {
+      tool: 'whoami',
+      auth: { token: 'of-ann', clientId: 'editor', scopes: ['notes'], extra: { name: 'Ann' } },
+      text: 'Ann',
     },
   ],
   ['docs/events.md', { tool: 'publish', text: 'published' }],
