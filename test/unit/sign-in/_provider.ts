@@ -30,6 +30,8 @@ export interface OpenIdProvider extends AsyncDisposable {
 export interface OpenIdProviderOptions {
   /** Default: where it listens. */
   readonly issuer?: string
+  /** Where it listens. Default: any port that is free. */
+  readonly port?: number
   /** Of the client. Default: `REDIRECT`. */
   readonly redirectUri?: string
   /** Of the one person. Default: Ada. */
@@ -45,11 +47,12 @@ export async function startOpenIdProvider({
   claims = ADA,
   inIdToken = true,
   redirectUri = REDIRECT,
+  port = 0,
 }: OpenIdProviderOptions = {}): Promise<OpenIdProvider> {
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
   const jwk = { ...(await exportJWK(privateKey)), kid: 'first', alg: 'RS256', use: 'sig' }
   const http = createServer((request, response) => void answer(request, response))
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
   const issuer = named ?? origin
   const mount = new URL(issuer).pathname.replace(/\/$/, '')
