@@ -1,6 +1,6 @@
 /**
  * Installs what the runtimes under test need beyond the repository's own packages, where it is not there yet: AWS's runtime
- * interface client, which compiles for half a minute, the platforms' command line tools, other frameworks and vector stores, which are
+ * interface client, which compiles for half a minute, the platforms' command line tools, other frameworks, clients and vector stores, which are
  * large.
  */
 import { existsSync, symlinkSync } from 'node:fs'
@@ -15,6 +15,7 @@ const PACKAGES = [
   'test/runtimes/tasks/stores/dynalite',
   'test/runtimes/tasks/runners/aws',
   'test/runtimes/tasks/inspector',
+  'test/runtimes/auth/ai-sdk',
   'test/runtimes/mcpb',
   'test/byo',
   'test/byo/apps',
