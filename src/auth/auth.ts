@@ -37,6 +37,8 @@ export interface AuthContext {
 export interface ServeContext extends AuthContext {
   /** The caller's address, if the platform reports it. */
   readonly address?: string
+  /** How the request's path begins on the platform, before the server's own: `/functions/v1/notes`. Default: empty. */
+  readonly prefix?: string
   /** Writes an error to the server's log. */
   report(error: unknown): void
 }

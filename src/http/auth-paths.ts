@@ -42,6 +42,7 @@ export function answerOf(
     env: platform.env,
     server: serverId,
     ...(address !== undefined && { address }),
+    ...(platform.prefix !== undefined && { prefix: platform.prefix }),
     location: () => ({
       ...resourceLocation(request, platform, options),
       ...(name !== undefined && { name }),

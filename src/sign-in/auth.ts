@@ -6,7 +6,7 @@ import type { AuthInfo, Env } from '../definition/context.ts'
 import { isA } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
-import { endpointOf, mayBeRoute, placeOf } from './place.ts'
+import { endpointOf, mayBeRoute, placeOf, withoutPrefix } from './place.ts'
 import { CORE_OPTIONS, type CoreOptions, createSignIn, type SignIn, type SignInContext } from './sign-in.ts'
 import { oauthError } from './signing.ts'
 import { isSignInToken } from './tokens/verify.ts'
@@ -87,9 +87,11 @@ export function signIn<E = Env>(options: SignInOptions<E>): SignInAuth {
     recheckMs: RECHECK_MS,
     faultIn: (env) => server.faultIn(env),
     serve(request, context) {
-      const path = new URL(request.url).pathname
-      if (!mayBeRoute(path)) return undefined
+      const { pathname } = new URL(request.url)
+      if (!mayBeRoute(pathname)) return undefined
       const { resource, isVouchedFor, name } = context.location()
+      // That of the endpoint is another one if `http.publicUrl` says so.
+      const path = withoutPrefix(pathname, context.prefix)
       const endpoint = endpointOf(resource)
       if (!server.hasRoute(path, endpoint)) return undefined
       if (!isVouchedFor) return async () => unknownUrl()

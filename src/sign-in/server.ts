@@ -5,7 +5,7 @@ import { removeConnection, showConnections } from './browser/connections.ts'
 import { ASSERTION_ALGORITHMS } from './clients/assertion.ts'
 import { ClientRefusedError, ClientUnreachableError } from './clients/documents.ts'
 import { register } from './clients/registration.ts'
-import type { Route } from './place.ts'
+import { isOpenId, type Route } from './place.ts'
 import { errorPage, libraryFor, oauthError, type Signing } from './signing.ts'
 import { token } from './tokens/tokens.ts'
 
@@ -19,12 +19,14 @@ const METHODS: { readonly [route in Route]: readonly string[] } = {
   register: ['POST'],
   callback: ['GET'],
   connections: ['GET', 'POST'],
+  keys: ['GET', 'HEAD'],
 }
 
 const UNAVAILABLE = 'Sign-in is not available now: try again in a few seconds'
 
 /** What apps in a browser call with `fetch`. The others are pages. */
-const isForApps = (route: Route): boolean => route === 'metadata' || route === 'token' || route === 'register'
+const FOR_APPS: ReadonlySet<Route> = new Set(['metadata', 'token', 'register', 'keys'])
+const isForApps = (route: Route): boolean => FOR_APPS.has(route)
 
 /** Never rejects. */
 export async function serveSignIn(
@@ -77,6 +79,7 @@ async function answer(
 async function answerRoute(request: Request, route: Route, signing: Signing): Promise<Response> {
   const isPost = request.method === 'POST'
   if (route === 'metadata') return metadata(request, signing)
+  if (route === 'keys') return facts(request, { keys: [] })
   if (route === 'callback') return callback(request, signing)
   if (!isPost) return route === 'authorize' ? authorize(request, signing) : showConnections(request, signing)
   const body = await request.text()
@@ -100,14 +103,27 @@ async function metadata(request: Request, signing: Signing): Promise<Response> {
   const response = await libraryFor(signing).fetch(new Request(url), { OAUTH_KV: NO_STORE }, {})
   const found = (await response.json()) as { [member: string]: unknown }
   const methods = [...(found.token_endpoint_auth_methods_supported as string[]), 'private_key_jwt']
-  const facts = {
+  return facts(request, {
     ...found,
     token_endpoint_auth_methods_supported: methods,
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     client_id_metadata_document_supported: true,
+    ...(isOpenId(new URL(request.url).pathname) && openIdFacts(signing)),
+  })
+}
+
+/** What OpenID requires of such a document, and clients check, though there are no ID tokens (OpenID Connect Discovery 1.0 §3). */
+function openIdFacts({ place }: Signing): object {
+  return {
+    jwks_uri: place.keys,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [],
   }
+}
+
+function facts(request: Request, members: object): Response {
   const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }
-  return new Response(request.method === 'HEAD' ? null : JSON.stringify(facts), { headers })
+  return new Response(request.method === 'HEAD' ? null : JSON.stringify(members), { headers })
 }
 
 const none = async (): Promise<never> => {

@@ -106,7 +106,7 @@ export function errorPage(
   return response
 }
 
-/** 303: the browser follows with GET. */
+/** 303: the browser follows with GET. The last cookie is the one to go on with: a load balancer of AWS may send no other. */
 export function seeOther(url: string, cookies: readonly string[] = []): Response {
   const response = new Response(null, { status: 303, headers: { location: url, ...PRIVATE } })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)

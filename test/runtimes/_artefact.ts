@@ -31,19 +31,23 @@ export function withEnv(
   }
 }
 
-/** Resolves once it answers. `cwd` is where the platform's configuration is; `entry` is relative to it. */
+/**
+ * Resolves once it answers. `cwd` is where the platform's configuration is; `entry` is relative to it. `at`: the port, for a server that
+ * has to know its address. Default: a free one.
+ */
 export async function serveArtefact(
   entry: string,
   target: Pick<Target, 'build' | 'preview'>,
   cwd: string = ROOT,
   name = 'contract',
+  at?: number,
 ): Promise<ServedArtefact> {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-artefact-'))
   const outDir = join(folder, 'out')
   const log = join(folder, 'log.txt')
   const project = { cwd, entry: resolve(cwd, entry), name }
   await buildInto(target, project, outDir)
-  const port = await testPort()
+  const port = at ?? (await testPort())
   const output = openSync(log, 'w')
   const running = startPreview(target, project, outDir, { port, output })
   const stop = async (): Promise<void> => {

@@ -115,11 +115,11 @@ function backToClient(signing: Signing, url: string, description: string): Respo
   return errorPage(signing, 400, title, `${description}. Tell its developer.`, url)
 }
 
-/** Sends the browser to the provider. */
+/** Sends the browser to the provider. `cookies`: set before its own. */
 export async function toUpstream(
   signing: Signing,
   from: Pick<Away, 'request'>,
-  isSwitching = false,
+  { isSwitching = false, cookies = [] }: { isSwitching?: boolean; cookies?: readonly string[] } = {},
 ): Promise<Response> {
   const { upstream, env, place, keys } = signing
   const away: Away = { ...from, verifier: randomText(), nonce: randomText() }
@@ -129,7 +129,7 @@ export async function toUpstream(
     const { nonce } = away
     const start = { env, redirectUri: place.callback, state: handle, nonce, codeChallenge, isSwitching }
     const url = await withTimeout(upstream.authorizeUrl(start), UPSTREAM_TIMEOUT_MS, upstream.name)
-    return seeOther(url, [cookie])
+    return seeOther(url, [...cookies, cookie])
   } catch (error) {
     return upstreamFailure(signing, error)
   }
@@ -220,9 +220,8 @@ async function switchPerson(request: Request, signing: Signing, handle: string):
     return flow && { asked: (flow.content as Asked).request, cookie: flow.end() }
   })
   if (left === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
-  const response = await toUpstream(signing, { request: left.asked }, true)
-  for (const cookie of [left.cookie, endSession(signing)]) response.headers.append('set-cookie', cookie)
-  return response
+  const cookies = [left.cookie, endSession(signing)]
+  return toUpstream(signing, { request: left.asked }, { isSwitching: true, cookies })
 }
 
 /** POST of the answer. The redirect URI is that of the record, which was checked, never one of the form. */

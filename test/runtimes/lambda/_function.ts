@@ -18,6 +18,8 @@ export interface FunctionOptions {
   /** Default `index.handler`, which answers whole. */
   readonly handler?: string
   readonly stage?: string
+  /** Default: a free one. */
+  readonly port?: number
   /** Default 20 000. */
   readonly timeoutMs?: number
   /** How many processes at most. Default 1. */
@@ -54,7 +56,15 @@ export async function buildFunction(entry: string): Promise<Built> {
   return {
     file: (name) => join(folder, name),
     start: async (options) => {
-      const { trigger, handler = 'index.handler', stage, timeoutMs = 20_000, max = 1, env = {} } = options
+      const {
+        trigger,
+        handler = 'index.handler',
+        stage,
+        timeoutMs = 20_000,
+        max = 1,
+        env = {},
+        port = 0,
+      } = options
       const ric = options.ric ?? runtimeClient(CWD)
       const environments = createEnvironments(
         { ric, taskRoot, handler, timeoutMs, env: { ...process.env, ...env } },
@@ -62,7 +72,7 @@ export async function buildFunction(entry: string): Promise<Built> {
       )
       const gateway = await startGateway(environments, {
         trigger,
-        port: 0,
+        port,
         ...(stage !== undefined && { stage }),
       })
       const origin = new URL(`http://127.0.0.1:${gateway.port}`)

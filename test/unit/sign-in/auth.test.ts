@@ -83,6 +83,54 @@ it('works without http.publicUrl where the platform names the host', async () =>
   })
 })
 
+describe('below a prefix of the platform, where no other path reaches the server', () => {
+  const prefix = '/functions/v1/notes'
+  const found = async (http: object) => {
+    const { auth } = withServer()
+    const server = createServer({ auth, http })
+    const at = (path: string) =>
+      server.handle(new Request(`https://notes.example${prefix}${path}`), { prefix, vouchesForHost: true })
+    return { facts: await at('/.well-known/openid-configuration'), away: await at('/connections'), at }
+  }
+
+  it.each([
+    ['by the platform', {}, `https://notes.example${prefix}`],
+    ['behind a domain of its own', { publicUrl: 'https://mcp.example/base/mcp' }, 'https://mcp.example/base'],
+    ['behind a domain without a path', { publicUrl: 'https://mcp.example/mcp' }, 'https://mcp.example'],
+  ])(
+    'named %s → its paths are there, and its metadata where clients ask for it',
+    async (_how, http, issuer) => {
+      const { facts, away, at } = await found(http)
+      expect(away.status).toBe(303)
+      expect(away.headers.get('location')).toContain(encodeURIComponent(`${issuer}/oauth/callback`))
+      // A client asks at an issuer without a path for nothing below the prefix.
+      const { pathname } = new URL(issuer)
+      const metadata = pathname === '/' ? await at('/.well-known/oauth-authorization-server') : facts
+      expect(await metadata.json()).toMatchObject({ issuer, token_endpoint: `${issuer}/oauth/token` })
+    },
+  )
+
+  it('what OpenID requires is there for clients that check it, with an empty set of keys', async () => {
+    const { facts, at } = await found({})
+    expect(facts.headers.get('access-control-allow-origin')).toBe('*')
+    const { jwks_uri, ...others } = (await facts.json()) as { [member: string]: unknown }
+    expect(others).toMatchObject({
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: [],
+      response_types_supported: ['code'],
+    })
+    expect(jwks_uri).toBe(`https://notes.example${prefix}/oauth/jwks`)
+    expect(await (await at('/oauth/jwks')).json()).toEqual({ keys: [] })
+  })
+
+  it('without a prefix, OpenID’s URL is not taken: its metadata is found before', async () => {
+    const { auth } = withServer()
+    const server = createServer({ auth, http: { allowedHosts: ['notes.example'] } })
+    const url = 'https://notes.example/.well-known/openid-configuration'
+    expect((await server.handle(new Request(url), {})).status).toBe(404)
+  })
+})
+
 it('signs people in beside API keys', async () => {
   const { auth, through, world } = withServer()
   const both = anyOf([auth, staticTokens([{ token: 'a-token-of-thirty-two-characters', clientId: 'robot' }])])
