@@ -100,7 +100,7 @@ export class MayflyGrants {
  * While it fails, the store rejects within `timeoutMs` (default 5000); a rejected commit may still succeed, and may be repeated.
  *
  * ```ts
- * signIn({ store: (env: Env) => durableObjectGrants(env.GRANTS) })
+ * signIn({ store: (env: Env) => durableObjectGrants(env.GRANTS), upstream, scopes })
  * ```
  *
  * @throws TypeError without a binding.
@@ -111,7 +111,7 @@ export function durableObjectGrants(
 ): GrantStore {
   if (typeof namespace?.idFromName !== 'function') {
     throw new TypeError(
-      'durableObjectGrants needs the binding of a Durable Object: bind MayflyGrants in the wrangler configuration.',
+      'durableObjectGrants needs the binding of a Durable Object: bind MayflyGrants in the wrangler configuration (docs/sign-in-reference.md).',
     )
   }
   refuseUnknown('durableObjectGrants', options, OPTIONS)

@@ -51,6 +51,10 @@ export function dynamoGrantTable(table: string) {
  * transaction. All entries of a prefix are in one partition key, since they are listed in order. While DynamoDB is down, it rejects within
  * `timeoutMs` (default 5000); a rejected commit may still succeed, and may be repeated.
  *
+ * ```ts
+ * signIn({ store: dynamoGrants(new DynamoDB({}), { table: 'notes-grants' }), upstream, scopes })
+ * ```
+ *
  * @param client `new DynamoDB({})`.
  */
 export function dynamoGrants(client: DynamoGrantClient, options: DynamoGrantsOptions): GrantStore {

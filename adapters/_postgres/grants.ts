@@ -26,6 +26,7 @@ export interface PostgresGrantsOptions extends OutageOptions {
 
 const OPTIONS: Names<PostgresGrantsOptions> = { table: 'string', createTable: 'boolean', ...OUTAGE_OPTIONS }
 
+/** The store, and what creates its table. */
 export interface PostgresGrants extends GrantStore {
   /** Creates the table if it does not exist, and the schema `mayfly` for it. Several processes may do so concurrently. Needs the right to create. */
   migrate(): Promise<void>
@@ -40,6 +41,10 @@ type Row = { readonly [column: string]: unknown }
  * Creates a store of grants in Postgres, for `signIn` of `mayfly-mcp/sign-in`. Expired entries are deleted by later commits. While Postgres
  * is down, it rejects within `timeoutMs` (default 5000); a rejected commit may still succeed, and may be repeated. Needs the isolation level
  * `READ COMMITTED`, which is the default of Postgres.
+ *
+ * ```ts
+ * signIn({ store: postgresGrants(pool, { createTable: true }), upstream, scopes })
+ * ```
  *
  * @throws TypeError for a table whose name would need quotes, and for a client of `postgres` with `fetch_types`.
  */

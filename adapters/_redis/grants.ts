@@ -82,6 +82,10 @@ return {keys, #page == tonumber(ARGV[3]) and page[#page] or ''}`
  * noeviction`: after a failover that loses the last writes, a code or a refresh token may be used twice. While Redis is down, it rejects
  * within `timeoutMs` (default 5000); a rejected commit may still succeed, and may be repeated.
  *
+ * ```ts
+ * signIn({ store: redisGrants(await createClient({ url }).connect()), upstream, scopes })
+ * ```
+ *
  * @param client A client of `redis` or `ioredis`, or a cluster client: all keys are in one slot.
  */
 export function redisGrants(client: RedisStoreClient, options: RedisGrantsOptions = {}): GrantStore {

@@ -48,12 +48,21 @@ class UpstreamAccess {
 
 /**
  * Lets people sign in with an identity provider that registers no clients: the server is an authorization server of its own (MCP
- * 2026-07-28, "Authorization"), with tokens of its own. `ctx.auth.extra` has `sub`, `name`, `email` and the provider's `claims`;
+ * 2026-07-28, "Authorization"; RFC 6749, 7009, 7591, 7636, 8414, 8707 and 9207), with tokens of its own. `ctx.auth.extra` has `sub`, `name`, `email` and the provider's `claims`;
  * `upstreamToken(ctx.auth)` is the provider's access token.
  *
  * Clients are found by their metadata document, or register. A person sees the name and the address of a client before it gets access, and
  * removes it at `/connections`. Codes and refresh tokens are used once, also with several instances; the use of one that was used ends the
- * connection. Needs `MAYFLY_SECRET`, and the server's URL: `http.publicUrl`, or a platform that names it.
+ * connection. Needs `MAYFLY_SECRET`, and the server's URL: `http.publicUrl`, or a platform that names it. It has no users, issues no ID
+ * tokens, and does not notice that a person left the provider until the provider's token is refreshed.
+ *
+ * ```ts
+ * signIn({
+ *   upstream: google({ clientId: (env) => env.GOOGLE_ID, clientSecret: (env) => env.GOOGLE_SECRET }),
+ *   store: postgresGrants(pool, { createTable: true }),
+ *   scopes: { notes: 'Read your notes' },
+ * })
+ * ```
  *
  * @throws TypeError for invalid options.
  */
@@ -107,7 +116,12 @@ function unknownUrl(): Response {
 }
 
 /**
- * The identity provider's access token of a caller, refreshed if needed, for calls to the provider's own APIs.
+ * The identity provider's access token of a caller, for calls to the provider's own APIs: refreshed if it expires within a minute, by one
+ * process at a time. Resolves within 30 seconds. It is the person's: never return it to a client.
+ *
+ * ```ts
+ * const token = await upstreamToken(ctx.auth)
+ * ```
  *
  * @throws TypeError for a caller that did not sign in, as in a task that runs later; UpstreamSignInError if the provider ended the session,
  * and the client has to sign in again; UpstreamUnavailableError if the provider does not answer.

@@ -9,6 +9,7 @@ import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 export type { ProviderOptions } from './oidc.ts'
 export type { Setting } from './upstream/settings.ts'
 
+/** Options of `cognito`. */
 export interface CognitoOptions extends Omit<ProviderOptions, 'offlineAccess'> {
   /** Such as `eu-west-1`. */
   region: Setting

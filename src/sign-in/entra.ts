@@ -9,6 +9,7 @@ import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 export type { ProviderOptions } from './oidc.ts'
 export type { Setting } from './upstream/settings.ts'
 
+/** Options of `entra`. */
 export interface EntraOptions extends ProviderOptions {
   /** The directory (tenant) ID. For an application of several tenants `organizations`, `common` or `consumers`, with `allowedTenants`. */
   tenant: Setting

@@ -16,6 +16,7 @@ import {
 export type { ProviderOptions } from './oidc.ts'
 export type { Setting } from './upstream/settings.ts'
 
+/** Options of `github`. */
 export interface GithubOptions extends Omit<ProviderOptions, 'offlineAccess'> {
   /** The organization of which a person must be a member, such as `example`. Default: every GitHub account may sign in. */
   organization?: Setting

@@ -9,6 +9,7 @@ import type { Upstream } from './upstream/upstream.ts'
 export type { ProviderOptions } from './oidc.ts'
 export type { Setting } from './upstream/settings.ts'
 
+/** Options of `google`. */
 export interface GoogleOptions extends ProviderOptions {
   /** The domain of the organization, such as `example.com`: others are turned away. Default: every Google account may sign in. */
   hostedDomain?: Setting

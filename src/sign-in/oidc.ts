@@ -10,6 +10,7 @@ import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 export interface ProviderOptions {
   /** As the provider gave it, or a function that reads it: `(env) => env.CLIENT_ID`. */
   clientId: Setting
+  /** The same; a function keeps it out of what is built. */
   clientSecret: Setting
   /** More scopes, for what tools do with the provider's access token. Default: those that sign-in needs. */
   scopes?: readonly string[]
@@ -24,6 +25,7 @@ export interface ProviderOptions {
   fetch?: typeof globalThis.fetch
 }
 
+/** Options of `oidc`. */
 export interface OidcOptions extends ProviderOptions {
   /** The issuer URL, of which `/.well-known/openid-configuration` is the metadata. */
   issuer: Setting

@@ -5,7 +5,14 @@ import type { GrantEntry, GrantStore, GrantWrite } from './store.ts'
 /** Commits after which expired entries are deleted. */
 const COMMITS_PER_SWEEP = 100
 
-/** Creates a store in memory: its entries are lost with the process, and other processes do not have them. */
+/**
+ * Creates a store in memory, for `mayfly dev` and tests: its entries are lost with the process, and other processes do not have them. Expired
+ * ones are deleted, others are not limited in number.
+ *
+ * ```ts
+ * signIn({ store: createMemoryGrants(), upstream, scopes: { notes: 'Read your notes' } })
+ * ```
+ */
 export function createMemoryGrants(): GrantStore {
   const entries = new Map<string, GrantEntry>()
   let commits = 0

@@ -4,7 +4,9 @@
  */
 import { isObject } from '../../definition/is-object.ts'
 
+/** What a store has under a key. */
 export interface GrantEntry {
+  /** Opaque for the store: at most 64 KiB of UTF-8. */
   readonly value: string
   /** Changes with every write. */
   readonly version: string
@@ -14,6 +16,7 @@ export interface GrantEntry {
 
 /** One write of a commit. */
 export interface GrantWrite {
+  /** 1 to 512 characters, without control characters. */
   readonly key: string
   /** Undefined: the entry is deleted. */
   readonly value?: string | undefined
@@ -25,6 +28,7 @@ export interface GrantWrite {
   readonly isCheck?: boolean | undefined
 }
 
+/** A part of a list of keys. */
 export interface GrantPage {
   /** May be empty before the last page. */
   readonly keys: readonly string[]
@@ -32,7 +36,10 @@ export interface GrantPage {
   readonly next?: string | undefined
 }
 
-/** Where grants are stored. Each function rejects if the store is down. */
+/**
+ * Where grants are stored, for the option `store` of `signIn`. What one process commits, all others read. Each function rejects if the
+ * store is down, in a time that the store limits: a rejected commit may still be made, and is repeated with the same `version`.
+ */
 export interface GrantStore {
   /** Resolves with undefined for an unknown key, and for an entry that has expired. */
   read(key: string): Promise<GrantEntry | undefined>
@@ -48,7 +55,7 @@ export interface GrantStore {
     readonly limit: number
     readonly after?: string | undefined
   }): Promise<GrantPage>
-  /** Whether the entries exist only in one process. Default false. */
+  /** Whether the entries exist only in one process, which then needs no `MAYFLY_SECRET`. Default false. */
   readonly isLocal?: boolean
 }
 

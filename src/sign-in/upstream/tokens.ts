@@ -28,7 +28,10 @@ interface Stored {
   readonly lease?: { readonly id: string; readonly until: number }
 }
 
-/** The provider ended the session, so the connection is ended, too: the app will ask to sign in again. */
+/**
+ * The provider ended the session, so the connection is ended, too: the app will ask to sign in again. `code` is `upstream_sign_in_needed`;
+ * the `cause` is what the provider answered, if it was asked.
+ */
 export class UpstreamSignInError extends Error {
   override readonly name = 'UpstreamSignInError'
   readonly code = 'upstream_sign_in_needed'

@@ -1,10 +1,13 @@
 /** The identity provider that people sign in with, such as Google: sign-in asks it who somebody is. */
 
-/** An identity provider. `google`, `github`, `entra`, `cognito` and `oidc` make one. */
+/**
+ * An identity provider. `google`, `github`, `entra`, `cognito` and `oidc` make one. One of your own must verify all that it returns: who it
+ * names is signed in. Each call of it ends after 12 seconds; errors other than the two that are named count as unavailable.
+ */
 export interface Upstream {
   /** For people, such as `Google`. */
   readonly name: string
-  /** For records, such as `google`: letters, digits and hyphens. */
+  /** For records, such as `google`: lower-case letters, digits and hyphens. */
   readonly id: string
   /**
    * The URL that the browser is sent to.
@@ -37,10 +40,13 @@ export interface UpstreamPage {
   readonly cancelUrl: string
 }
 
+/** A sign-in that begins. */
 export interface UpstreamStart {
+  /** The platform's environment: variables and bindings. */
   readonly env: unknown
   /** The URL of the callback, which the operator registers with the provider. */
   readonly redirectUri: string
+  /** Returned unchanged by the provider: sign-in compares it. */
   readonly state: string
   /** For the ID token (OpenID Connect Core §3.1.2.1). */
   readonly nonce: string
@@ -50,24 +56,32 @@ export interface UpstreamStart {
   readonly isSwitching?: boolean
 }
 
+/** A person who comes back from the provider: `state` and the browser have been checked. */
 export interface UpstreamReturn {
+  /** The platform's environment: variables and bindings. */
   readonly env: unknown
+  /** That of the start. */
   readonly redirectUri: string
   readonly code: string
+  /** Of which the provider has the S256 challenge (RFC 7636). */
   readonly codeVerifier: string
+  /** That of the start: an ID token must have it. */
   readonly nonce: string
   /** Of the callback, such as `iss` (RFC 9207). */
   readonly parameters: URLSearchParams
 }
 
+/** The provider's tokens of a person: encrypted in the store, and never seen by clients. */
 export interface UpstreamTokens {
   readonly accessToken: string
+  /** Undefined: there is none or, after a refresh, the one before stays valid. */
   readonly refreshToken?: string | undefined
   /** Milliseconds since the epoch. Undefined: unknown. */
   readonly expiresAt?: number | undefined
   readonly scopes?: readonly string[] | undefined
 }
 
+/** Who somebody is, as the provider vouches for it. */
 export interface UpstreamIdentity {
   /** The provider's issuer URL. With `subject`, it is who somebody is. */
   readonly issuer: string
@@ -75,6 +89,7 @@ export interface UpstreamIdentity {
   readonly subject: string
   /** For people. */
   readonly name?: string | undefined
+  /** Only one that the provider has verified. */
   readonly email?: string | undefined
   /** What tools see as `ctx.auth.extra.claims`: JSON, at most 8 KB. */
   readonly claims: { readonly [name: string]: unknown }
