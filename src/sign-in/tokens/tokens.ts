@@ -57,7 +57,7 @@ export async function token(request: Request, body: string, signing: Signing): P
       const text = JSON.stringify(answer)
       if (isRefresh) await remember(request, form, signing, unit, presented.token, text)
       const [sub, grantId] = String(answer.access_token).split(':')
-      if (isGrantPart(sub) && isGrantPart(grantId)) await keepUpstreamTokens(unit, sub, grantId)
+      if (isGrantPart(sub) && isGrantPart(grantId)) await keepUpstreamTokens(signing, unit, sub, grantId)
       return withPrivacy(new Response(text, response))
     })
   } catch (error) {

@@ -50,8 +50,16 @@ export async function storeUpstreamTokens(
   unit.put(key, await toText(keys, key, tokens), Date.now() + CODE_MS)
 }
 
-/** They last as long as the connection: about twice, so that few refreshes of it write them. */
-export async function keepUpstreamTokens(unit: Unit, sub: string, grantId: string): Promise<void> {
+/**
+ * They last as long as the connection: about twice, so that few refreshes of it write them. These seal them again: tokens that the provider
+ * does not renew would otherwise need an old secret for as long as the connection is used.
+ */
+export async function keepUpstreamTokens(
+  { keys }: Pick<Signing, 'keys'>,
+  unit: Unit,
+  sub: string,
+  grantId: string,
+): Promise<void> {
   const key = upstreamKey(sub, grantId)
   const entry = await unit.peek(key)
   if (entry?.expiresAt === undefined) return
@@ -60,7 +68,11 @@ export async function keepUpstreamTokens(unit: Unit, sub: string, grantId: strin
     grant === undefined ? 0 : Number((JSON.parse(grant) as { expiresAt?: number }).expiresAt) * 1000
   if (entry.expiresAt >= ends) return
   const value = await unit.read(key)
-  if (value !== undefined) unit.put(key, value, ends + (ends - Date.now()))
+  if (value === undefined) return
+  const stored = JSON.parse(value) as Stored
+  const tokens = await fromText(keys, key, stored)
+  const kept = tokens === undefined ? stored : { ...stored, sealed: await keys.seal(key, tokens) }
+  unit.put(key, JSON.stringify(kept), ends + (ends - Date.now()))
 }
 
 /**

@@ -269,4 +269,21 @@ describe("the provider's token", () => {
       code: 'upstream_sign_in_needed',
     })
   })
+
+  it('is sealed with the new secret while the connection is used: the old one can be removed', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const store = createMemoryGrants()
+    const { clientId, tokens, get } = await held(createWorld({ store }))
+    const fresh = 'another secret of thirty-two characters'
+    const both = createWorld({ store, secrets: [fresh, SECRET] })
+    let last = tokens
+    // Twice the 30 days that it may be unused.
+    for (let days = 0; days <= 60; days += 20) {
+      last = (await (await refresh(both, last.refresh_token, clientId)).json()) as Tokens
+      vi.setSystemTime(Date.now() + 20 * 86_400_000)
+    }
+    const after = createWorld({ store, secrets: [fresh] })
+    expect(await get(after)).toBe('upstream-access-of-anna')
+    expect((await refresh(after, last.refresh_token, clientId)).status).toBe(200)
+  })
 })
