@@ -11,18 +11,19 @@ export interface ServedSignIn extends ServedArtefact {
 }
 
 export interface SignInServedOptions {
-  readonly target?: Pick<Target, 'build' | 'preview'>
+  /** With these variables. Default: Node. */
+  readonly target?: (env: { readonly [name: string]: string }) => Pick<Target, 'build' | 'preview'>
   readonly env?: { readonly [name: string]: string }
   /** Where the platform's configuration is; `entry` is relative to it. */
   readonly cwd?: string
 }
 
 export async function serveSignIn(entry: string, options: SignInServedOptions = {}): Promise<ServedSignIn> {
-  const { target = node, env = {}, cwd } = options
+  const { target = (given) => withEnv(node, given), env = {}, cwd } = options
   // Each of the two has to know where the other is.
   const port = await testPort()
   const ISSUER = `http://127.0.0.1:${port}`
-  const served = await serveArtefact(entry, withEnv(target, { ...env, ISSUER }), cwd)
+  const served = await serveArtefact(entry, target({ ...env, ISSUER }), cwd)
   const redirectUri = new URL('/oauth/callback', served.url).href
   const provider = await startOpenIdProvider({ port, redirectUri })
   const stop = async (): Promise<void> => {
