@@ -3,6 +3,7 @@ import { isA } from '../../src/definition/error-text.ts'
 import type { Project } from '../contract/target.ts'
 import { displayPath } from '../project/entry.ts'
 import { ownModule } from '../project/own-module.ts'
+import { DEVELOPED } from '../run/local-variables.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
 import type { Description } from './describe.ts'
@@ -21,7 +22,8 @@ export async function refuseFaulty(
   project: Project,
   { signal, mustLoad = false, startsWith }: FaultOptions = {},
 ): Promise<number | undefined> {
-  const { fault, info, tools } = await describeServer(project, { signal }).catch(
+  const variables = startsWith === undefined ? undefined : DEVELOPED
+  const { fault, info, tools } = await describeServer(project, { signal, variables }).catch(
     (error): Partial<Description> => {
       if (!isA(error, CliError) || isWrongOnNode(error, mustLoad)) throw error
       if (isA(error, TooSlow)) terminal.warn(error.message)
@@ -60,7 +62,7 @@ export function faultOf({ entry }: Pick<Project, 'entry'>, fault: string): CliEr
 /** Throws `CliError` if it does not build, does not load on Node within 15 seconds, or does not export a server. */
 export async function describeServer(
   project: Project,
-  options: Pick<Loading, 'signal' | 'isDeployed'> = {},
+  options: Pick<Loading, 'signal' | 'isDeployed' | 'variables'> = {},
 ): Promise<Description> {
   const loaded = await runLoaded<Description>(project, { script: DESCRIBE, main: MAIN, ...options })
   // A tool whose description comes from a binding may be valid.

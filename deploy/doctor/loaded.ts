@@ -26,6 +26,8 @@ export interface Loading {
   readonly args?: readonly string[]
   /** Whether it gets the variables of the deployed server, of production or the project's stage. Default: those of a server on this machine. */
   readonly isDeployed?: boolean
+  /** In addition, and before others. */
+  readonly variables?: { readonly [name: string]: string } | undefined
   /** Default 15 000. */
   readonly timeoutMs?: number
   /** Stops waiting when it aborts. */
@@ -152,12 +154,12 @@ export async function runLoaded<Result extends object>(
 async function run(
   file: string,
   project: Project,
-  { script, args = [], timeoutMs = TIMEOUT_MS, isDeployed = false, signal }: Loading,
+  { script, args = [], timeoutMs = TIMEOUT_MS, isDeployed = false, variables, signal }: Loading,
 ): Promise<{ stdout: string; stderr: string; isLate: boolean }> {
   const files = isDeployed ? deploymentFiles(project.stage) : localFiles(project.stage)
   const { child, exited, kill } = startProcessGroup(['--enable-source-maps', script, file, ...args], {
     cwd: project.cwd,
-    env: { ...process.env, ...readEnvFiles(project, files).variables },
+    env: { ...process.env, ...readEnvFiles(project, files).variables, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const printed = { stdout: '', stderr: '' }

@@ -18,7 +18,7 @@ afterAll(async () => {
   await browser?.close()
 })
 
-test.each(['cloudflare'])(
+test.each(['node', 'cloudflare'])(
   '%s: sign in, agree, and the tool knows the person',
   {
     timeout: TIMEOUT_MS,
