@@ -69,6 +69,7 @@ export function github(options: GithubOptions): Upstream {
   return {
     name: 'GitHub',
     id: 'github',
+    scopes,
     authorizeUrl: ({ env, redirectUri, state, codeChallenge, isSwitching }) =>
       guarded(async () => {
         const url = new URL(AUTHORIZE)

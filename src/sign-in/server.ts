@@ -1,7 +1,8 @@
 /** The authorization server: answers the requests of sign-in, at any platform, over a store of grants. */
 import { isA, textOf } from '../definition/error-text.ts'
-import { authorize, callback, decide } from './browser/browser.ts'
+import { authorize, callback } from './browser/browser.ts'
 import { removeConnection, showConnections } from './browser/connections.ts'
+import { decide } from './browser/question.ts'
 import { ASSERTION_ALGORITHMS } from './clients/assertion.ts'
 import { ClientRefusedError, ClientUnreachableError } from './clients/documents.ts'
 import { register } from './clients/registration.ts'

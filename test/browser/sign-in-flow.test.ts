@@ -91,15 +91,15 @@ async function startUrl(): Promise<string> {
   return `${server.url}/oauth/authorize?${query}`
 }
 
-test('an app → who are you → the question → the app; then the connections, and out', async () => {
+test('an app → the question → who are you → the app; then the connections, and out', async () => {
   await using opened = await openPage(browser, await startUrl(), { bypassCSP: false })
   const { page } = opened
-  expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Who are you?')
-  await page.getByRole('button', { name: 'Grace Hopper' }).click()
-
   await page.getByRole('heading', { name: 'Let Editor use Notes as you?' }).waitFor()
-  expect(await page.locator('main').innerText()).toContain('grace@example.com, signed in with the stand-in')
+  expect(await page.locator('main').innerText()).toContain('Next, you sign in with the stand-in.')
   await page.getByRole('button', { name: 'Allow' }).click()
+
+  await page.getByRole('heading', { name: 'Who are you?' }).waitFor()
+  await page.getByRole('button', { name: 'Grace Hopper' }).click()
   await page.waitForURL(`${app.url}/cb?**`)
   const back = new URL(page.url())
   expect(back.searchParams.get('state')).toBe('s')
@@ -114,27 +114,35 @@ test('an app → who are you → the question → the app; then the connections,
 test('Cancel → the app learns that it was refused', async () => {
   await using opened = await openPage(browser, await startUrl())
   const { page } = opened
-  await page.getByRole('button', { name: 'Ada Lovelace' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.waitForURL(`${app.url}/cb?**`)
   expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied')
 })
 
-test('“Not you?” asks again who it is', async () => {
+test('who signed in before is named; “Not you?” asks again who it is', async () => {
   await using opened = await openPage(browser, await startUrl())
   const { page } = opened
+  await page.getByRole('button', { name: 'Allow' }).click()
   await page.getByRole('button', { name: 'Ada Lovelace' }).click()
+  await page.waitForURL(`${app.url}/cb?**`)
+  await page.goto(await startUrl())
+  expect(await page.locator('main').innerText()).toContain('ada@example.com, signed in with the stand-in')
   await page.getByRole('link', { name: 'Not you?' }).click()
+  await page.getByText('Next, you sign in').waitFor()
+  expect(await page.locator('main').innerText()).not.toContain('ada@example.com')
+  await page.getByRole('button', { name: 'Allow' }).click()
   await page.getByLabel('Name').fill('Zoë')
   await page.getByLabel('Email').fill('zoe@example.com')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Let Editor use Notes as you?' }).waitFor()
+  await page.waitForURL(`${app.url}/cb?**`)
+  await page.goto(`${server.url}/connections`)
   expect(await page.locator('main').innerText()).toContain('zoe@example.com')
 })
 
 test('“Do not sign in” → the app learns it, and nobody is signed in', async () => {
   await using opened = await openPage(browser, await startUrl())
   const { page } = opened
+  await page.getByRole('button', { name: 'Allow' }).click()
   await page.getByRole('link', { name: 'Do not sign in' }).click()
   await page.waitForURL(`${app.url}/cb?**`)
   expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied')

@@ -9,7 +9,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ConsentPage, SignInPage } from '../../src/sign-in/pages/model.ts'
 import { pagePolicy, renderPage } from '../../src/sign-in/pages/pages.ts'
-import { CONNECTIONS, CONSENT, ERROR, UNKNOWN, WHO } from '../unit/sign-in/_pages.ts'
+import { CONNECTIONS, CONSENT, ERROR, FIRST, UNKNOWN, WHO } from '../unit/sign-in/_pages.ts'
 import { violations } from './_axe.ts'
 import { launchChromium, openPage } from './_chromium.ts'
 
@@ -42,6 +42,7 @@ const hostile = (name: string): ConsentPage => ({
 
 const PAGES: { readonly [name: string]: SignInPage } = {
   consent: CONSENT,
+  first: FIRST,
   unknown: UNKNOWN,
   connections: CONNECTIONS,
   none: { ...CONNECTIONS, connections: [], isRemoved: false },
@@ -236,6 +237,7 @@ describe('the consent', () => {
       'Read your notes',
       'Change your notes',
       'notes:write',
+      'Notes asks Google for openid profile email',
       'You return to claude.ai',
       'https://claude.ai/api/mcp/auth_callback',
     ])

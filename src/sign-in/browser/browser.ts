@@ -1,23 +1,23 @@
 /**
- * What a browser goes through: to the provider, back from it, and to the question whether the client may come in, which names the client and
- * who is signed in. Without an answer to it, no client gets a code: a client of anybody, sent with the provider's own consent still
- * standing, could otherwise act as the person (MCP 2026-07-28, "Security Best Practices", confused deputy).
+ * What a browser goes through: to the question whether the client may come in, then to the provider, and back from it to the client with a
+ * code. The question comes first, as MCP 2026-07-28 demands ("Security Best Practices", confused deputy): servers "MUST obtain user consent
+ * for each dynamically registered client before forwarding to third-party authorization servers", and the `state` for the provider must not
+ * exist before. What a person agreed to is stored by person and client, and is looked up before the browser leaves (for who signed in with
+ * this browser last) and again when it returns (for who it is): a client of anybody, sent with the provider's own consent still standing,
+ * could otherwise act as the person.
  */
 
-import { digest } from '../../definition/digest.ts'
-import { isA, memberOf, textOf } from '../../definition/error-text.ts'
+import { isA, textOf } from '../../definition/error-text.ts'
 import { withTimeout } from '../../definition/timeout.ts'
 import { ClientRefusedError } from '../clients/documents.ts'
+import { isRegisteredUri } from '../clients/redirects.ts'
 import {
   asUnit,
-  clientShown,
   errorPage,
-  isFromHere,
   isLoopbackUrl,
   libraryFor,
   pageResponse,
   type Signing,
-  scopesShown,
   seeOther,
 } from '../signing.ts'
 import {
@@ -27,36 +27,20 @@ import {
   authorizationErrorRedirect,
 } from '../tokens/library.ts'
 import { UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
-import {
-  type UpstreamIdentity,
-  UpstreamRefusedError,
-  UpstreamUnavailableError,
-} from '../upstream/upstream.ts'
+import type { UpstreamIdentity } from '../upstream/upstream.ts'
+import { type Away, toUpstream, upstreamFailure } from './away.ts'
 import { complete, isRemembered } from './consents.ts'
-import { beginFlow, randomText, readFlow } from './flow.ts'
+import { readFlow } from './flow.ts'
 import { type Arrived, personOf } from './person.ts'
-import { beginSession, endSession } from './session.ts'
-
-/** What is remembered while the browser is at the provider. Without a request, it came from the page of connections. */
-interface Away {
-  readonly request?: AuthorizationRequest
-  readonly verifier: string
-  readonly nonce: string
-}
-
-interface Asked extends Arrived {
-  readonly request: AuthorizationRequest
-}
+import { ask, OVER, showQuestion, switchPerson, visitorOf } from './question.ts'
+import { beginSession, readLastPerson, readSession } from './session.ts'
 
 const MAX_QUERY_CHARACTERS = 8192
-const OVER =
-  'It was finished, took longer than ten minutes, or began in another browser. Start again in your app.'
-
 /** GET of the authorization endpoint (RFC 6749 §4.1.1), and of the question. */
 export async function authorize(request: Request, signing: Signing): Promise<Response> {
   const { search, searchParams } = new URL(request.url)
   const handle = searchParams.get('consent')
-  if (handle !== null) return showConsent(request, signing, handle)
+  if (handle !== null) return showQuestion(request, signing, handle)
   const switched = searchParams.get('switch')
   if (switched !== null) return switchPerson(request, signing, switched)
   if (search.length > MAX_QUERY_CHARACTERS)
@@ -69,7 +53,12 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
   const parsed = await asUnit(signing, async ({ library }) => {
     try {
       const url = signing.place.authorize + search
-      return await libraryFor(signing).getOAuthApi({ OAUTH_KV: library }).parseAuthRequest(new Request(url))
+      const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: library })
+      const request = await helpers.parseAuthRequest(new Request(url))
+      const client = await helpers.lookupClient(request.clientId)
+      // The library compares loopback URIs as URLs, in which `/a/../cb` is `/cb`.
+      if (isRegisteredUri(request.redirectUri, client?.redirectUris ?? [])) return request
+      return refusedRequest(signing, 'Invalid redirect URI.')
     } catch (error) {
       if (isA(error, ClientRefusedError)) return refusedRequest(signing, textOf(error))
       if (isA(error, AuthorizationError)) return refusal(signing, error)
@@ -87,7 +76,14 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
     return refuse('interaction_required', 'Somebody has to sign in')
   if (scope.length === 0 && known.length > 0 && !parsed.scope.includes('offline_access'))
     return refuse('invalid_scope', 'This server has none of these scopes')
-  return toUpstream(signing, { request: { ...parsed, scope } })
+  const asked: AuthorizationRequest = { ...parsed, scope }
+  const last = await readLastPerson(request, signing)
+  const visitor = visitorOf(await readSession(request, signing))
+  const question = await asUnit(signing, async (unit) => {
+    const isKnown = last !== undefined && (await isRemembered(unit, asked, last))
+    return isKnown ? undefined : ask(signing, unit, { request: asked, visitor })
+  })
+  return question ?? toUpstream(signing, { request: asked })
 }
 
 /** A request that cannot be answered to the client: its redirect URI is not known to be the client's (RFC 6749 §4.1.2.1). */
@@ -113,26 +109,6 @@ function backToClient(signing: Signing, url: string, description: string): Respo
   if (isLoopbackUrl(url)) return seeOther(url)
   const title = 'The app sent a request that cannot be used'
   return errorPage(signing, 400, title, `${description}. Tell its developer.`, url)
-}
-
-/** Sends the browser to the provider. `cookies`: set before its own. */
-export async function toUpstream(
-  signing: Signing,
-  from: Pick<Away, 'request'>,
-  { isSwitching = false, cookies = [] }: { isSwitching?: boolean; cookies?: readonly string[] } = {},
-): Promise<Response> {
-  const { upstream, env, place, keys } = signing
-  const away: Away = { ...from, verifier: randomText(), nonce: randomText() }
-  const codeChallenge = await digest(away.verifier)
-  const { handle, cookie } = await asUnit(signing, (unit) => beginFlow(unit, keys, place, 'upstream', away))
-  try {
-    const { nonce } = away
-    const start = { env, redirectUri: place.callback, state: handle, nonce, codeChallenge, isSwitching }
-    const url = await withTimeout(upstream.authorizeUrl(start), UPSTREAM_TIMEOUT_MS, upstream.name)
-    return seeOther(url, [...cookies, cookie])
-  } catch (error) {
-    return upstreamFailure(signing, error)
-  }
 }
 
 /** GET of the URL that is registered with the provider. */
@@ -176,89 +152,14 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   const { request: asked } = away
   if (asked === undefined) return seeOther(place.connections, [cookie, session])
   return asUnit(signing, async (unit) => {
-    if (await isRemembered(unit, asked, arrived.person.sub)) {
+    const { sub } = arrived.person
+    const isAgreed = away.agreed !== undefined && (away.agreed.sub ?? sub) === sub
+    if (isAgreed || (await isRemembered(unit, asked, sub))) {
       const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: unit.library })
       const client = await helpers.lookupClient(asked.clientId)
       const url = await complete(signing, unit, helpers, asked, client, arrived)
       return seeOther(url, [cookie, session])
     }
-    const content: Asked = { ...arrived, request: asked }
-    const question = await beginFlow(unit, keys, place, 'consent', content)
-    return seeOther(`${place.authorize}?consent=${question.handle}`, [cookie, session, question.cookie])
+    return ask(signing, unit, { request: asked, arrived }, [cookie, session])
   })
-}
-
-async function showConsent(request: Request, signing: Signing, handle: string): Promise<Response> {
-  const { place, keys, upstream, name } = signing
-  return asUnit(signing, async (unit) => {
-    const flow = await readFlow(unit, keys, place, 'consent', handle, request)
-    if (flow === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
-    const { request: asked, person } = flow.content as Asked
-    const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: unit.library })
-    const client = clientShown(asked, await helpers.lookupClient(asked.clientId))
-    const page = {
-      page: 'consent',
-      server: name,
-      client,
-      person: { name: person.name, email: person.email },
-      upstream: upstream.name,
-      scopes: scopesShown(signing, asked.scope),
-      switchUrl: `${place.authorize}?switch=${handle}`,
-      connectionsUrl: place.connections,
-      action: place.authorize,
-      fields: { consent: handle },
-    } as const
-    return pageResponse(page)
-  })
-}
-
-/** "Not you?": back to the provider, for another account. */
-async function switchPerson(request: Request, signing: Signing, handle: string): Promise<Response> {
-  const { place, keys } = signing
-  const left = await asUnit(signing, async (unit) => {
-    const flow = await readFlow(unit, keys, place, 'consent', handle, request)
-    return flow && { asked: (flow.content as Asked).request, cookie: flow.end() }
-  })
-  if (left === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
-  const cookies = [left.cookie, endSession(signing)]
-  return toUpstream(signing, { request: left.asked }, { isSwitching: true, cookies })
-}
-
-/** POST of the answer. The redirect URI is that of the record, which was checked, never one of the form. */
-export async function decide(request: Request, form: URLSearchParams, signing: Signing): Promise<Response> {
-  const { place, keys } = signing
-  if (!isFromHere(request, place))
-    return errorPage(
-      signing,
-      403,
-      'This form is from another website',
-      'Nothing was changed. Start again in your app.',
-    )
-  const decision = form.get('decision')
-  return asUnit(signing, async (unit) => {
-    const flow = await readFlow(unit, keys, place, 'consent', form.get('consent') ?? '', request)
-    if (flow === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
-    if (decision !== 'approve' && decision !== 'deny')
-      return errorPage(signing, 400, 'Nothing was chosen', 'Go back, and choose whether the app may come in.')
-    const { request: asked, ...arrived } = flow.content as Asked
-    const cookie = flow.end()
-    if (decision === 'deny') return seeOther(authorizationErrorRedirect(asked, 'access_denied'), [cookie])
-    const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: unit.library })
-    const client = await helpers.lookupClient(asked.clientId)
-    return seeOther(await complete(signing, unit, helpers, asked, client, arrived), [cookie])
-  })
-}
-
-function upstreamFailure(signing: Signing, error: unknown): Response {
-  const { upstream, report } = signing
-  if (isA(error, UpstreamRefusedError)) {
-    const cause = memberOf(error, 'cause')
-    if (cause !== undefined) report(cause)
-    return errorPage(signing, 403, 'You are not let in', textOf(error))
-  }
-  report(error)
-  const message = isA(error, UpstreamUnavailableError)
-    ? textOf(error)
-    : 'Start again in your app in a few minutes.'
-  return errorPage(signing, 503, `${upstream.name} cannot be used now`, message)
 }

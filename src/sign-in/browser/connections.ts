@@ -12,7 +12,7 @@ import {
 } from '../signing.ts'
 import { endGrant, grantKey } from '../tokens/grants.ts'
 import type { GrantRecord } from '../tokens/library.ts'
-import { toUpstream } from './browser.ts'
+import { toUpstream } from './away.ts'
 import type { ConnectionShown } from './consents.ts'
 import { endSession, isOfSession, readSession, type Session } from './session.ts'
 

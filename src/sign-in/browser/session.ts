@@ -1,10 +1,15 @@
-/** Who signed in with this browser, for an hour: the page of connections needs it. A sealed cookie, nothing is stored. */
+/**
+ * Who signed in with this browser, for an hour: the page of connections needs it. For longer, it only says whose consents to look at before
+ * the provider is asked. A sealed cookie, nothing is stored.
+ */
 import { isObject } from '../../definition/is-object.ts'
 import type { Signing } from '../signing.ts'
 import { readCookie, setCookie } from './flow.ts'
 import type { Person } from './person.ts'
 
 const SESSION_MS = 60 * 60 * 1000
+/** As long as consents. */
+const LAST_PERSON_MS = 90 * 24 * 60 * 60 * 1000
 const COOKIE = 'mayfly-person'
 
 export interface Session extends Pick<Person, 'sub' | 'name' | 'email'> {
@@ -17,15 +22,14 @@ const purposeOf = ({ place }: Signing): string => `session:${place.issuer}`
 
 /** Returns a `Set-Cookie` header. */
 export async function beginSession(signing: Signing, { sub, name, email }: Person): Promise<string> {
-  const until = Date.now() + SESSION_MS
   const short = (text: string | undefined) => text?.slice(0, 200)
   const sealed = await signing.keys.seal(purposeOf(signing), {
     sub,
     name: short(name),
     email: short(email),
-    until,
+    since: Date.now(),
   })
-  return setCookie(signing.place, COOKIE, sealed, SESSION_MS)
+  return setCookie(signing.place, COOKIE, sealed, LAST_PERSON_MS)
 }
 
 /** Returns a `Set-Cookie` header. */
@@ -34,11 +38,26 @@ export function endSession({ place }: Signing): string {
 }
 
 export async function readSession(request: Request, signing: Signing): Promise<Session | undefined> {
+  const found = await read(request, signing, SESSION_MS)
+  return found && { ...found.person, token: await signing.keys.tag(`form:${found.sealed}`) }
+}
+
+/** The `sub` of who signed in last. It gives access to nothing: the provider says who it is. */
+export async function readLastPerson(request: Request, signing: Signing): Promise<string | undefined> {
+  return (await read(request, signing, LAST_PERSON_MS))?.person.sub
+}
+
+async function read(
+  request: Request,
+  signing: Signing,
+  forMs: number,
+): Promise<{ readonly person: Omit<Session, 'token'>; readonly sealed: string } | undefined> {
   const sealed = readCookie(request, signing.place, COOKIE)
   const opened = sealed === undefined ? undefined : await signing.keys.open(purposeOf(signing), sealed)
-  if (!isObject(opened) || typeof opened.until !== 'number' || opened.until < Date.now()) return undefined
-  const { sub, name, email } = opened as unknown as Session
-  return { sub, name, email, token: await signing.keys.tag(`form:${sealed}`) }
+  if (sealed === undefined || !isObject(opened)) return undefined
+  const { sub, name, email, since } = opened as unknown as Session & { readonly since?: number }
+  if (typeof since !== 'number' || since + forMs < Date.now()) return undefined
+  return { person: { sub, name, email }, sealed }
 }
 
 export function isOfSession(form: URLSearchParams, { token }: Session): boolean {

@@ -9,9 +9,12 @@ export interface ConsentPage {
   /** The MCP server's name for people. */
   readonly server: string
   readonly client: PageClient
-  readonly person: PagePerson
+  /** Undefined: not known yet, the provider comes next. */
+  readonly person?: PagePerson | undefined
   /** The provider's name, such as `Google`. */
   readonly upstream: string
+  /** What the provider is asked for. */
+  readonly upstreamScopes: readonly string[]
   readonly scopes: readonly PageScope[]
   /** The link "Not you?": signs in with another account. Undefined: there is none. */
   readonly switchUrl?: string | undefined

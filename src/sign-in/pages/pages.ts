@@ -26,13 +26,15 @@ export function renderPage(page: SignInPage): string {
 }
 
 /**
- * The policy of a page. Browsers compare `form-action` with each redirect after the form, too: the client's redirect URI, and wherever
- * the client then sends the browser. So a consent allows the scheme of the redirect URI, not only its host.
+ * The policy of a page. Browsers compare `form-action` with each redirect after the form, too: the provider, whatever it redirects to, the
+ * client's redirect URI, and wherever the client then sends the browser. So a consent allows https and the scheme of the redirect URI.
  */
 export function pagePolicy(page: SignInPage): string {
   const parts = ["default-src 'none'", `style-src '${STYLE_HASH}'`, 'img-src data:', "base-uri 'none'"]
   if (page.page === 'consent')
-    parts.push(`form-action 'self' ${schemeOf(page.client.redirectUri) ?? ''}`.trimEnd())
+    parts.push(
+      `form-action ${[...new Set(["'self'", 'https:', schemeOf(page.client.redirectUri) ?? 'https:'])].join(' ')}`,
+    )
   if (page.page === 'connections') parts.push("form-action 'self'")
   if (page.page === 'error') parts.push("form-action 'none'")
   // That of `dev` leads to any client at once where the consent is remembered, also to one with a scheme of its own.
@@ -79,9 +81,16 @@ function consent(page: ConsentPage): Content {
   const name = nameOf(client)
   const server = serverOf(page)
   const isKnown = client.host !== undefined
-  const body = html`<header><div class=pair aria-hidden=true><b class="${isKnown ? '' : 'bad'}">${initialOf(name)}</b><i></i><b>${initialOf(server)}</b></div><h1>Let ${named(name)} use ${named(server)} as you?</h1></header><div class=card><div class=from>${origin(client)}</div><div class=who>${personRow(person, upstream)}${
+  const body = html`<header><div class=pair aria-hidden=true><b class="${isKnown ? '' : 'bad'}">${initialOf(name)}</b><i></i><b>${initialOf(server)}</b></div><h1>Let ${named(name)} use ${named(server)} as you?</h1></header><div class=card><div class=from>${origin(client)}</div><div class=who>${
+    person === undefined
+      ? html`<p>Next, you sign in with ${displayText(upstream, 60)}.</p>`
+      : personRow(person, upstream)
+  }${
     switchUrl !== undefined && html`<a href="${switchUrl}">Not you?</a>`
-  }</div><section><h2>It may</h2>${scopeList(scopes)}</section><div class=from><p>You return to ${host(client.redirectHost)}.</p><small>${
+  }</div><section><h2>It may</h2>${scopeList(scopes)}${
+    page.upstreamScopes.length > 0 &&
+    html`<small>${named(server)} asks ${displayText(upstream, 60)} for <code>${displayText(page.upstreamScopes.join(' '), 300)}</code>.</small>`
+  }</section><div class=from><p>You return to ${host(client.redirectHost)}.</p><small>${
     client.isLoopback
       ? 'That is a program on this computer. Go on only if you have just started it.'
       : html`<code>${displayUrl(client.redirectUri)}</code>`

@@ -80,7 +80,7 @@ interface Known {
 }
 
 export function createOpenId(definition: OpenIdDefinition): Upstream {
-  const { name, id } = definition
+  const { name, id, scopes } = definition
   const send = createUpstreamFetch(definition)
   const metadata = createMetadata(send)
 
@@ -100,6 +100,7 @@ export function createOpenId(definition: OpenIdDefinition): Upstream {
   return {
     name,
     id,
+    scopes,
     authorizeUrl: (start) =>
       guarded(
         async () => toAuthorizeUrl(definition, start, await metadata(definition.provider(start.env))),

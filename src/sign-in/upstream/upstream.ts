@@ -9,6 +9,8 @@ export interface Upstream {
   readonly name: string
   /** For records, such as `google`: lower-case letters, digits and hyphens. */
   readonly id: string
+  /** What it is asked for, which the page of the question shows (MCP 2026-07-28, "Security Best Practices"). Undefined: nothing to show. */
+  readonly scopes?: readonly string[]
   /**
    * The URL that the browser is sent to.
    *

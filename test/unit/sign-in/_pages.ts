@@ -16,6 +16,7 @@ export const CONSENT: ConsentPage = {
   },
   person: { name: 'Ada Lovelace', email: 'ada@example.com' },
   upstream: 'Google',
+  upstreamScopes: ['openid', 'profile', 'email'],
   scopes: [READ, WRITE],
   switchUrl: '/mcp/oauth/authorize?switch=abc',
   connectionsUrl: '/mcp/connections',
@@ -33,6 +34,9 @@ export const UNKNOWN: ConsentPage = {
     isLoopback: true,
   },
 }
+
+/** The provider comes next. */
+export const FIRST: ConsentPage = { ...CONSENT, person: undefined, switchUrl: undefined }
 
 export const CONNECTIONS: ConnectionsPage = {
   page: 'connections',

@@ -26,6 +26,7 @@ export function fakeUpstream(): FakeUpstream {
   const upstream: FakeUpstream = {
     name: 'Fake',
     id: 'fake',
+    scopes: ['openid', 'email'],
     exchanged: [],
     refreshed: [],
     async authorizeUrl({ state, redirectUri, codeChallenge, nonce, isSwitching = false }) {
@@ -191,15 +192,25 @@ export async function authorizeUrl({ clientId, redirectUri = LOOPBACK, query = {
   return `/oauth/authorize?${new URLSearchParams(given)}`
 }
 
-/** Goes to the provider and back: to the question, or to the client if it was asked before. */
+/** To the question, or to the client through the provider if it was asked before. */
 export async function arrive(world: World, visit: Visit): Promise<{ at: Response; jar: Jar }> {
   const jar = visit.jar ?? new Jar()
-  const away = jar.take(await world.get(await authorizeUrl(visit), jar.headers))
-  const location = away.headers.get('location')
-  if (location === null || !location.startsWith('https://upstream.example/')) return { at: away, jar }
+  const response = jar.take(await world.get(await authorizeUrl(visit), jar.headers))
+  return { at: await throughUpstream(world, response, jar, visit.person), jar }
+}
+
+/** To the provider and back, if the response leads there. */
+export async function throughUpstream(
+  world: World,
+  response: Response,
+  jar: Jar,
+  person = 'anna',
+): Promise<Response> {
+  const location = response.headers.get('location')
+  if (location === null || !location.startsWith('https://upstream.example/')) return response
   const state = new URL(location).searchParams.get('state') ?? ''
-  const query = new URLSearchParams({ state, code: visit.person ?? 'anna' })
-  return { at: jar.take(await world.get(`/oauth/callback?${query}`, jar.headers)), jar }
+  const query = new URLSearchParams({ state, code: person })
+  return jar.take(await world.get(`/oauth/callback?${query}`, jar.headers))
 }
 
 /** The question that the browser was sent to. */
@@ -207,7 +218,19 @@ export function handleOf(response: Response): string {
   return new URL(response.headers.get('location') ?? ORIGIN).searchParams.get('consent') ?? ''
 }
 
+/** Answers the question, and goes on to the provider and back. */
 export async function decide(
+  world: World,
+  handle: string,
+  jar: Jar,
+  decision = 'approve',
+  person?: string,
+): Promise<Response> {
+  return throughUpstream(world, await answer(world, handle, jar, decision), jar, person)
+}
+
+/** Answers the question: to the provider. */
+export async function answer(
   world: World,
   handle: string,
   jar: Jar,
@@ -217,11 +240,25 @@ export async function decide(
   return jar.take(await world.form('/oauth/authorize', { consent: handle, decision }, headers))
 }
 
-/** From nothing to the URL with the code. */
+/** To the question, and from it to the provider: what the browser then has. */
+export async function leave(
+  world: World,
+  visit: Visit,
+): Promise<{ jar: Jar; away: Response; state: string; callback(parameters?: object): string }> {
+  const { at, jar } = await arrive(world, visit)
+  const away = await answer(world, handleOf(at), jar)
+  const state = new URL(away.headers.get('location') ?? '').searchParams.get('state') ?? ''
+  const callback = (parameters: object = { code: visit.person ?? 'anna' }) =>
+    `/oauth/callback?${new URLSearchParams({ state, ...parameters })}`
+  return { jar, away, state, callback }
+}
+
+/** From nothing to the URL with the code. A second question is answered, too: it is asked about somebody else than expected. */
 export async function signInAs(world: World, visit: Visit): Promise<URL> {
   const { at, jar } = await arrive(world, visit)
-  const handle = handleOf(at)
-  const final = handle === '' ? at : await decide(world, handle, jar)
+  let final = at
+  for (let handle = handleOf(at); handle !== ''; handle = handleOf(final))
+    final = await decide(world, handle, jar, 'approve', visit.person)
   return new URL(final.headers.get('location') ?? '')
 }
 

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { UpstreamRefusedError, UpstreamUnavailableError } from '../../../src/sign-in/upstream/upstream.ts'
 import {
+  answer,
   arrive,
   authorizeUrl,
   connected,
@@ -11,10 +12,12 @@ import {
   handleOf,
   Jar,
   LOOPBACK,
+  leave,
   ORIGIN,
   registered,
   signInAs,
   type Tokens,
+  throughUpstream,
   type Visit,
 } from './_sign-in.ts'
 
@@ -78,14 +81,11 @@ describe('confused deputy', () => {
 describe('the browser', () => {
   it('the callback works only in the browser that began, and once', async () => {
     const world = createWorld()
-    const jar = new Jar()
-    const away = jar.take(await world.get(await authorizeUrl({ clientId: await registered(world) })))
-    const state = new URL(away.headers.get('location')!).searchParams.get('state')!
-    const url = `/oauth/callback?${new URLSearchParams({ state, code: 'anna' })}`
-    const other = new Jar()
-    other.take(await world.get(await authorizeUrl({ clientId: await registered(world) })))
+    const { jar, callback } = await leave(world, { clientId: await registered(world) })
+    const url = callback()
+    const other = await leave(world, { clientId: await registered(world) })
     expect((await world.get(url)).status).toBe(400)
-    expect((await world.get(url, other.headers)).status).toBe(400)
+    expect((await world.get(url, other.jar.headers)).status).toBe(400)
     expect(world.upstream.exchanged).toEqual([])
     expect((await world.get(url, jar.headers)).status).toBe(303)
     expect((await world.get(url, jar.headers)).status).toBe(400)
@@ -142,20 +142,19 @@ describe('the browser', () => {
     ['two of the name, the other first', (name: string, value: string) => `${name}=x; ${name}=${value}`],
   ])('a cookie with %s counts as none: another host of the domain may have set it', async (_name, toss) => {
     const world = createWorld()
-    const jar = new Jar()
-    const away = jar.take(await world.get(await authorizeUrl({ clientId: await registered(world) })))
+    const { at, jar } = await arrive(world, { clientId: await registered(world) })
     const tossed = (): HeadersInit => {
       const [name, value] = [...jar.cookies].find(([one]) => one.includes('flow'))!
       return { cookie: toss(name, value), origin: ORIGIN }
     }
-    const state = new URL(away.headers.get('location')!).searchParams.get('state')!
-    const url = `/oauth/callback?${new URLSearchParams({ state, code: 'anna' })}`
-    expect((await world.get(url, tossed())).status).toBe(400)
-    const at = jar.take(await world.get(url, jar.headers))
     const fields = { consent: handleOf(at), decision: 'approve' }
     expect((await world.get(`/oauth/authorize?consent=${fields.consent}`, tossed())).status).toBe(400)
     expect((await world.form('/oauth/authorize', fields, tossed())).status).toBe(400)
-    expect((await decide(world, fields.consent, jar)).status).toBe(303)
+    const away = await answer(world, fields.consent, jar)
+    const state = new URL(away.headers.get('location')!).searchParams.get('state')!
+    const url = `/oauth/callback?${new URLSearchParams({ state, code: 'anna' })}`
+    expect((await world.get(url, tossed())).status).toBe(400)
+    expect((await world.get(url, jar.headers)).status).toBe(303)
   })
 
   it('the question is over after ten minutes', async () => {
@@ -284,7 +283,8 @@ describe('the provider', () => {
   it('a person who is refused reads why', async () => {
     const world = createWorld()
     world.upstream.exchangeWith = async () => Promise.reject(new UpstreamRefusedError('Only example.com.'))
-    const { at } = await arrive(world, { clientId: await registered(world) })
+    const { jar, callback } = await leave(world, { clientId: await registered(world) })
+    const at = await world.get(callback(), jar.headers)
     expect(at.status).toBe(403)
     expect(await at.text()).toContain('Only example.com.')
   })
@@ -293,8 +293,8 @@ describe('the provider', () => {
     const world = createWorld()
     const error = new UpstreamUnavailableError('No answer.')
     world.upstream.exchangeWith = async () => Promise.reject(error)
-    const { at } = await arrive(world, { clientId: await registered(world) })
-    expect(at.status).toBe(503)
+    const { jar, callback } = await leave(world, { clientId: await registered(world) })
+    expect((await world.get(callback(), jar.headers)).status).toBe(503)
     expect(world.reports).toEqual([error])
   })
 
@@ -302,20 +302,17 @@ describe('the provider', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const world = createWorld()
     world.upstream.exchangeWith = () => new Promise(() => {})
-    const clientId = await registered(world)
-    const arriving = arrive(world, { clientId })
+    const { jar, callback } = await leave(world, { clientId: await registered(world) })
+    const arriving = world.get(callback(), jar.headers)
     await vi.waitFor(() => expect(world.upstream.exchanged).toHaveLength(1))
     await vi.advanceTimersByTimeAsync(12_000)
-    expect((await arriving).at.status).toBe(503)
+    expect((await arriving).status).toBe(503)
   })
 
   it('who cancels there is sent back to an app on the computer with access_denied', async () => {
     const world = createWorld()
-    const jar = new Jar()
-    const away = jar.take(await world.get(await authorizeUrl({ clientId: await registered(world) })))
-    const state = new URL(away.headers.get('location')!).searchParams.get('state')!
-    const query = new URLSearchParams({ state, error: 'access_denied' })
-    const response = await world.get(`/oauth/callback?${query}`, jar.headers)
+    const { jar, callback } = await leave(world, { clientId: await registered(world) })
+    const response = await world.get(callback({ error: 'access_denied' }), jar.headers)
     expect(response.headers.get('location')).toMatch(/^http:\/\/127\.0\.0\.1:5555\/cb\?error=access_denied/)
   })
 
@@ -330,25 +327,41 @@ describe('the provider', () => {
     expect((await arrive(world, visit)).at.headers.get('location')).toContain('?consent=')
   })
 
-  it('who is somebody else signs in again with another account, and the question is asked anew', async () => {
+  it('who is somebody else is asked anew, and goes to the provider for another account', async () => {
     const world = createWorld()
     const clientId = await registered(world)
-    const { at, jar } = await arrive(world, { clientId })
+    const jar = new Jar()
+    await signInAs(world, { clientId, jar })
+    const { at } = await arrive(world, { clientId, jar })
     const page = await (await world.get(at.headers.get('location')!, jar.headers)).text()
+    expect(page).toContain('anna@example.com')
     expect(page).toContain('?switch=')
     const url = `/oauth/authorize?switch=${handleOf(at)}`
     expect((await world.get(url)).status).toBe(400)
-    const away = jar.take(await world.get(url, jar.headers))
-    const location = new URL(away.headers.get('location')!)
-    expect(location.searchParams.get('isSwitching')).toBe('true')
-    const query = new URLSearchParams({ state: location.searchParams.get('state')!, code: 'bert' })
-    const back = jar.take(await world.get(`/oauth/callback?${query}`, jar.headers))
+    const anew = jar.take(await world.get(url, jar.headers))
+    expect(await (await world.get(anew.headers.get('location')!, jar.headers)).text()).not.toContain('anna@')
     expect((await decide(world, handleOf(at), jar)).status).toBe(400)
-    const final = await decide(world, handleOf(back), jar)
+    const away = await answer(world, handleOf(anew), jar)
+    expect(new URL(away.headers.get('location')!).searchParams.get('isSwitching')).toBe('true')
+    const final = await throughUpstream(world, away, jar, 'bert')
     const code = new URL(final.headers.get('location')!).searchParams.get('code')!
     const { access_token } = (await (await exchange(world, code, clientId)).json()) as Tokens
     const { extra } = await world.signIn.verify(access_token, world.context)
     expect(extra.email).toBe('bert@example.com')
+  })
+
+  it('somebody else than the question named is asked before the client gets a code', async () => {
+    const world = createWorld()
+    const clientId = await registered(world)
+    const jar = new Jar()
+    await signInAs(world, { clientId, jar })
+    const { at } = await arrive(world, { clientId, jar })
+    const back = await decide(world, handleOf(at), jar, 'approve', 'bert')
+    expect(back.headers.get('location')).toContain('?consent=')
+    const page = await (await world.get(back.headers.get('location')!, jar.headers)).text()
+    expect(page).toContain('bert@example.com')
+    expect((await decide(world, handleOf(back), jar)).headers.get('location')).toContain('?code=')
+    expect(world.upstream.exchanged).toEqual(['anna', 'bert'])
   })
 
   it('one person is the same at each sign-in, and two are not', async () => {

@@ -6,9 +6,9 @@ import { displayHost, displayText } from '../../../src/sign-in/pages/display-tex
 import type { SignInPage } from '../../../src/sign-in/pages/model.ts'
 import { pagePolicy, renderPage } from '../../../src/sign-in/pages/pages.ts'
 import { STYLE } from '../../../src/sign-in/pages/style.ts'
-import { CONNECTIONS, CONSENT, ERROR, WHO } from './_pages.ts'
+import { CONNECTIONS, CONSENT, ERROR, FIRST, WHO } from './_pages.ts'
 
-const PAGES: readonly SignInPage[] = [CONSENT, CONNECTIONS, ERROR, WHO]
+const PAGES: readonly SignInPage[] = [CONSENT, FIRST, CONNECTIONS, ERROR, WHO]
 
 it.each(PAGES)('$page: one style, whose hash the policy has; no script, nothing loaded', (page) => {
   const document = renderPage(page)
@@ -47,11 +47,11 @@ describe('the policy of a consent', () => {
 
   it.each([
     ['https://client.example/cb?a=b', "form-action 'self' https:;"],
-    ['http://127.0.0.1:3118/cb', "form-action 'self' http:;"],
-    ['http://[::1]:3118/cb', "form-action 'self' http:;"],
-    ['cursor://anysphere.cursor-mcp/oauth', "form-action 'self' cursor:;"],
-    ['javascript:alert(1)', "form-action 'self';"],
-    ['x; script-src *:', "form-action 'self';"],
+    ['http://127.0.0.1:3118/cb', "form-action 'self' https: http:;"],
+    ['http://[::1]:3118/cb', "form-action 'self' https: http:;"],
+    ['cursor://anysphere.cursor-mcp/oauth', "form-action 'self' https: cursor:;"],
+    ['javascript:alert(1)', "form-action 'self' https:;"],
+    ['x; script-src *:', "form-action 'self' https:;"],
   ])('%s → %s', (redirectUri, directive) => {
     expect(`${policyFor(redirectUri)};`).toContain(directive)
   })

@@ -37,7 +37,13 @@ it('a client registers, a person signs in and agrees, and the token says who it 
   const page = await world.get(`/oauth/authorize?consent=${handleOf(at)}`, jar.headers)
   expect(page.status).toBe(200)
   const text = await page.text()
-  for (const part of ['Test client', '127.0.0.1:5555', 'anna@example.com', 'Read your notes'])
+  for (const part of [
+    'Test client',
+    '127.0.0.1:5555',
+    'you sign in with Fake',
+    'openid email',
+    'Read your notes',
+  ])
     expect(text).toContain(part)
   const back = await decide(world, handleOf(at), jar)
   const url = new URL(back.headers.get('location')!)

@@ -7,13 +7,14 @@ import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import type { Upstream } from '../../../src/sign-in/upstream/upstream.ts'
 import { browse, CLIENT, REDIRECT, startOpenIdProvider } from './_provider.ts'
 import {
+  answer,
   authorizeUrl,
   createWorld,
-  decide,
   exchange,
   Jar,
   registered,
   SECRET,
+  type Tokens,
   type World,
 } from './_sign-in.ts'
 
@@ -50,20 +51,22 @@ function worldWith(upstream: Upstream, origin: string, env: object): World {
   }
 }
 
-/** Up to the question, whose page is returned, and from there to tokens. */
-async function throughConsent(world: World, back: Response, jar: Jar, clientId: string) {
-  const question = back.headers.get('location') ?? ''
+/** Answers the question, whose page is returned: to the provider. */
+async function agree(world: World, asked: Response, jar: Jar): Promise<{ page: string; away: Response }> {
+  const question = asked.headers.get('location') ?? ''
   const page = await (await world.get(question, jar.headers)).text()
   const handle = new URL(question).searchParams.get('consent') ?? ''
-  const final = await decide(world, handle, jar)
-  const code = new URL(final.headers.get('location') ?? '').searchParams.get('code') ?? ''
-  const resource = world.context.resource
-  const tokens = await exchange(world, code, clientId, { resource })
-  return { page, tokens: (await tokens.json()) as { readonly access_token: string } }
+  return { page, away: await answer(world, handle, jar) }
+}
+
+async function tokensOf(world: World, back: Response, clientId: string): Promise<Tokens> {
+  const code = new URL(back.headers.get('location') ?? '').searchParams.get('code') ?? ''
+  const tokens = await exchange(world, code, clientId, { resource: world.context.resource })
+  return (await tokens.json()) as Tokens
 }
 
 describe('sign-in with oidc-provider', () => {
-  it('an app → the provider → the question, with the person’s name → tokens', async () => {
+  it('an app → the question → the provider → tokens; and the next time with the person’s name', async () => {
     const origin = new URL(REDIRECT).origin
     await using provider = await startOpenIdProvider({ redirectUri: `${origin}/oauth/callback` })
     const upstream = oidc({ issuer: provider.issuer, ...CLIENT, fetch: provider.fetch, name: 'Example' })
@@ -72,15 +75,19 @@ describe('sign-in with oidc-provider', () => {
     const jar = new Jar()
 
     const query = { resource: world.context.resource }
-    const away = jar.take(await world.get(await authorizeUrl({ clientId, query }), jar.headers))
+    const visit = async () => jar.take(await world.get(await authorizeUrl({ clientId, query }), jar.headers))
+    const { page, away } = await agree(world, await visit(), jar)
     const url = await browse(away.headers.get('location')!, provider, `${origin}/oauth/callback`)
     const back = jar.take(await world.get(url.href, jar.headers))
-    const { page, tokens } = await throughConsent(world, back, jar, clientId)
+    const tokens = await tokensOf(world, back, clientId)
 
-    expect(page).toContain('<bdi>Ada Lovelace</bdi>')
-    expect(page).toContain('signed in with Example')
+    expect(page).toContain('Next, you sign in with Example.')
+    expect(page).toContain('asks Example for <code>openid profile email</code>')
     const verified = await world.signIn.verify(tokens.access_token, world.context)
     expect(verified).toMatchObject({ extra: { claims: { email: 'ada@notes.example' } } })
+    const again = await agree(world, await visit(), jar)
+    expect(again.page).toContain('<bdi>Ada Lovelace</bdi>')
+    expect(again.page).toContain('signed in with Example')
     expect(world.reports).toEqual([])
   })
 })
@@ -92,7 +99,8 @@ describe('sign-in in mayfly dev, without a client id', () => {
     const clientId = await registered(world)
     const jar = new Jar()
     const query = { resource: world.context.resource }
-    return { world, clientId, jar, away: jar.take(await world.get(await authorizeUrl({ clientId, query }))) }
+    const asked = jar.take(await world.get(await authorizeUrl({ clientId, query })))
+    return { world, clientId, jar, away: (await agree(world, asked, jar)).away }
   }
 
   it('asks who somebody is, and goes on with the answer', async () => {
@@ -106,12 +114,11 @@ describe('sign-in in mayfly dev, without a client id', () => {
         value,
       ]),
     ) as Record<string, string>
-    const answer = new URLSearchParams({ ...fields, name: 'Zoë', email: 'zoe@example.com' })
+    const who = new URLSearchParams({ ...fields, name: 'Zoë', email: 'zoe@example.com' })
 
-    const back = jar.take(await world.get(`/oauth/callback?${answer}`, jar.headers))
-    const { page, tokens } = await throughConsent(world, back, jar, clientId)
+    const back = jar.take(await world.get(`/oauth/callback?${who}`, jar.headers))
+    const tokens = await tokensOf(world, back, clientId)
 
-    expect(page).toContain('<bdi>Zoë</bdi>')
     expect(await world.signIn.verify(tokens.access_token, world.context)).toMatchObject({
       extra: { claims: { email: 'zoe@example.com' } },
     })
