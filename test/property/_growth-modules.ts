@@ -93,8 +93,8 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'adapters/_node': 'parse-body request response sse',
     'src/auth': 'identity issuer location unknown-caller',
     'src/sign-in': 'server signing',
-    'src/sign-in/browser': 'browser connections consents flow session',
-    'src/sign-in/clients': 'assertion registration',
+    'src/sign-in/browser': 'away browser connections consents flow question session',
+    'src/sign-in/clients': 'assertion redirects registration',
     'src/sign-in/tokens': 'grants tokens verify',
     'src/definition': 'content json-members param-header prompt resource same-data tool-result',
     'src/http':
