@@ -7,7 +7,7 @@ import { ASSERTION_ALGORITHMS } from './clients/assertion.ts'
 import { ClientRefusedError, ClientUnreachableError } from './clients/documents.ts'
 import { register } from './clients/registration.ts'
 import { isOpenId, type Route } from './place.ts'
-import { errorPage, libraryFor, oauthError, type Signing } from './signing.ts'
+import { errorPage, libraryFor, oauthError, repeatedIn, type Signing } from './signing.ts'
 import { token } from './tokens/tokens.ts'
 
 /** Characters of a form. The HTTP side of a server has its own limit in bytes. */
@@ -91,8 +91,9 @@ async function answerRoute(request: Request, route: Route, signing: Signing): Pr
     return isForm
       ? token(request, body, signing)
       : oauthError(400, 'invalid_request', 'The body must be application/x-www-form-urlencoded')
-  if (!isForm) return errorPage(signing, 400, 'This is not a form', 'Go back, and try again.')
   const form = new URLSearchParams(body)
+  if (!isForm || repeatedIn(form) !== undefined)
+    return errorPage(signing, 400, 'This is not a form', 'Go back, and try again.')
   return route === 'authorize' ? decide(request, form, signing) : removeConnection(request, form, signing)
 }
 

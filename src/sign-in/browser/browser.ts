@@ -17,6 +17,7 @@ import {
   isLoopbackUrl,
   libraryFor,
   pageResponse,
+  repeatedIn,
   type Signing,
   seeOther,
 } from '../signing.ts'
@@ -45,9 +46,7 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
   if (switched !== null) return switchPerson(request, signing, switched)
   if (search.length > MAX_QUERY_CHARACTERS)
     return errorPage(signing, 400, 'This request is too long', 'Tell the developer of the app you came from.')
-  const repeated = [...new Set(searchParams.keys())].find(
-    (name) => name !== 'resource' && searchParams.getAll(name).length > 1,
-  )
+  const repeated = repeatedIn(searchParams)
   if (repeated !== undefined)
     return refusedRequest(signing, `The parameter ${JSON.stringify(repeated)} is repeated.`)
   const parsed = await asUnit(signing, async ({ library }) => {
@@ -121,6 +120,14 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   } catch (error) {
     return upstreamFailure(signing, error)
   }
+  const repeated = repeatedIn(parameters)
+  if (repeated !== undefined)
+    return errorPage(
+      signing,
+      400,
+      'This sign-in cannot be continued',
+      `The parameter ${JSON.stringify(repeated)} is repeated.`,
+    )
   // Used up before the code is: of two requests with one state, the second does not reach the provider.
   const returned = await asUnit(signing, async (unit) => {
     const flow = await readFlow(unit, keys, place, 'upstream', parameters.get('state') ?? '', request)

@@ -1,6 +1,6 @@
 /**
  * The question whether a client may come in. It names the client, where it returns to and what it may do, and is answered before the browser
- * goes to the provider; or after it, with the person's name, where the provider returns somebody else than was expected.
+ * goes to the provider; or after it, with the person's name, where the provider returns another person than was expected.
  */
 import {
   asUnit,
