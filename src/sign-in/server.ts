@@ -7,7 +7,7 @@ import { ASSERTION_ALGORITHMS } from './clients/assertion.ts'
 import { ClientRefusedError, ClientUnreachableError } from './clients/documents.ts'
 import { register } from './clients/registration.ts'
 import { isOpenId, type Route } from './place.ts'
-import { errorPage, libraryFor, oauthError, repeatedIn, type Signing } from './signing.ts'
+import { errorPage, libraryFor, oauthError, PRIVATE, repeatedIn, type Signing } from './signing.ts'
 import { token } from './tokens/tokens.ts'
 
 /** Characters of a form. The HTTP side of a server has its own limit in bytes. */
@@ -52,7 +52,7 @@ async function answer(
     const allow = METHODS[route].join(', ')
     return new Response(null, {
       status: 405,
-      headers: { allow: isForApps(route) ? `${allow}, OPTIONS` : allow },
+      headers: { ...PRIVATE, allow: isForApps(route) ? `${allow}, OPTIONS` : allow },
     })
   }
   let signing: Signing
@@ -124,7 +124,11 @@ function openIdFacts({ place }: Signing): object {
 }
 
 function facts(request: Request, members: object): Response {
-  const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' }
+  const headers = {
+    'content-type': 'application/json',
+    'cache-control': 'public, max-age=300',
+    'x-content-type-options': 'nosniff',
+  }
   return new Response(request.method === 'HEAD' ? null : JSON.stringify(members), { headers })
 }
 

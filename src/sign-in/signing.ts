@@ -84,7 +84,7 @@ export function pageResponse(page: SignInPage, status = 200): Response {
   })
 }
 
-const PRIVATE = {
+export const PRIVATE = {
   'cache-control': 'no-store',
   // Not `no-referrer`: with it, browsers send forms with `Origin: null`, as if they came from elsewhere (Fetch, "Origin header").
   'referrer-policy': 'same-origin',

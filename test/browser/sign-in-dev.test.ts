@@ -33,11 +33,11 @@ test.each(['node', 'cloudflare'])(
     await using opened = await openPage(browser, `http://127.0.0.1:${port}/`)
     const { page } = opened
     await page.getByRole('button', { name: 'Sign in with OAuth' }).click()
+    await page.getByRole('button', { name: 'Allow' }).click()
     await page.getByRole('heading', { name: 'Who are you?' }).waitFor()
     await page.getByLabel('Name').fill('Zoë')
     await page.getByLabel('Email').fill('zoe@example.com')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('button', { name: 'Allow' }).click()
     await page.getByRole('status').getByText('Connected').waitFor()
     await page.getByRole('navigation').getByRole('button', { name: 'whoami', exact: true }).click()
     await page.getByRole('button', { name: 'Call', exact: true }).click()

@@ -13,6 +13,8 @@ export interface Away {
   readonly request?: AuthorizationRequest
   /** The answer to the question, which was just given in this browser. Undefined: it was not asked. */
   readonly agreed?: Agreed
+  /** Where it is: the code of one provider is not sent to another (RFC 9700 §4.4). */
+  readonly provider: string
   readonly verifier: string
   readonly nonce: string
 }
@@ -29,7 +31,7 @@ export async function toUpstream(
   { isSwitching = false, cookies = [] }: { isSwitching?: boolean | undefined; cookies?: readonly string[] } = {},
 ): Promise<Response> {
   const { upstream, env, place, keys } = signing
-  const away: Away = { ...from, verifier: randomText(), nonce: randomText() }
+  const away: Away = { ...from, provider: upstream.id, verifier: randomText(), nonce: randomText() }
   const codeChallenge = await digest(away.verifier)
   const { handle, cookie } = await asUnit(signing, (unit) => beginFlow(unit, keys, place, 'upstream', away))
   try {

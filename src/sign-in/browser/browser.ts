@@ -133,7 +133,8 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
     const flow = await readFlow(unit, keys, place, 'upstream', parameters.get('state') ?? '', request)
     return flow && { away: flow.content as Away, cookie: flow.end() }
   })
-  if (returned === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
+  if (returned === undefined || returned.away.provider !== upstream.id)
+    return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
   const { away, cookie } = returned
   const code = parameters.get('code')
   if (code === null || code === '') {

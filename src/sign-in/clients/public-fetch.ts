@@ -25,12 +25,15 @@ export interface FetchedDocument {
   readonly cacheControl: string
 }
 
+/** Not in the public DNS (RFC 6761, RFC 7686, RFC 9476), or names of services in a cluster. */
+const RESERVED = /\.(?:test|invalid|onion|alt|svc|consul)\.?$/
+
 /** Whether a URL may be requested although a stranger chose it. */
 export function isPublicUrl(url: URL): boolean {
   const { protocol, port, username, password, hostname } = url
   if (protocol !== 'https:' || port !== '' || username !== '' || password !== '') return false
   if (hostname.startsWith('[') || /^[\d.]+$/.test(hostname)) return false
-  return parseHost(hostname)?.reach === 'public' && hostname.includes('.')
+  return parseHost(hostname)?.reach === 'public' && hostname.includes('.') && !RESERVED.test(hostname)
 }
 
 /** @throws RefusedUrlError or UnreachableUrlError. */

@@ -90,11 +90,10 @@ function consent(page: ConsentPage): Content {
   }</div><section><h2>It may</h2>${scopeList(scopes)}${
     page.upstreamScopes.length > 0 &&
     html`<small>${named(server)} asks ${displayText(upstream, 60)} for <code>${displayText(page.upstreamScopes.join(' '), 300)}</code>.</small>`
-  }</section><div class=from><p>You return to ${host(client.redirectHost)}.</p><small>${
-    client.isLoopback
-      ? 'That is a program on this computer. Go on only if you have just started it.'
-      : html`<code>${displayUrl(client.redirectUri)}</code>`
-  }</small></div></div><form class=go method=post action="${page.action}">${hidden(page.fields)}<button name=decision value=deny>Cancel</button><button class=main name=decision value=approve>Allow</button></form><p class=soft>Allow it only if you have just asked for it in that app. ${
+  }</section><div class=from><p>You return to ${host(client.redirectHost)}.</p>${
+    client.isLoopback &&
+    html`<small>That is a program on this computer. Go on only if you have just started it.</small>`
+  }<small><code>${displayUrl(client.redirectUri)}</code></small></div></div><form class=go method=post action="${page.action}">${hidden(page.fields)}<button name=decision value=deny>Cancel</button><button class=main name=decision value=approve>Allow</button></form><p class=soft>Allow it only if you have just asked for it in that app. ${
     connectionsUrl === undefined
       ? 'You can disconnect it at any time.'
       : html`You can disconnect it at any time in <a href="${connectionsUrl}">your connections</a>.`

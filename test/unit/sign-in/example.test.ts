@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import server from '../../../examples/sign-in/server.ts'
 import { callTool } from '../_client.ts'
-import { authorizeUrl, decide, exchange, handleOf, Jar, LOOPBACK, type World } from './_sign-in.ts'
+import { answer, authorizeUrl, exchange, handleOf, Jar, LOOPBACK, type World } from './_sign-in.ts'
 
 const ORIGIN = 'http://127.0.0.1:3000'
 const RESOURCE = `${ORIGIN}/mcp`
@@ -27,7 +27,8 @@ async function signedIn(name: string, scope: string): Promise<string> {
   const registered = await post('/oauth/register', JSON.stringify(registration), json)
   const { client_id: clientId } = (await registered.json()) as { client_id: string }
   const jar = new Jar()
-  const away = jar.take(await get(await authorizeUrl({ clientId, query: { resource: RESOURCE, scope } })))
+  const asked = jar.take(await get(await authorizeUrl({ clientId, query: { resource: RESOURCE, scope } })))
+  const away = await answer(world, handleOf(asked), jar)
   const asking = await get(away.headers.get('location')!, jar.headers)
   const html = await asking.text()
   expect(html).toContain('Who are you?')
@@ -36,10 +37,9 @@ async function signedIn(name: string, scope: string): Promise<string> {
     ([, field, value]) => [field!, value!] as const,
   )
   const person = { name, email: `${name.toLowerCase()}@example.com` }
-  const answer = new URLSearchParams({ ...Object.fromEntries(fields), ...person })
-  const back = jar.take(await get(`/oauth/callback?${answer}`, jar.headers))
-  const agreed = await decide(world, handleOf(back), jar)
-  const code = new URL(agreed.headers.get('location')!).searchParams.get('code')!
+  const who = new URLSearchParams({ ...Object.fromEntries(fields), ...person })
+  const back = jar.take(await get(`/oauth/callback?${who}`, jar.headers))
+  const code = new URL(back.headers.get('location')!).searchParams.get('code')!
   const exchanged = await exchange(world, code, clientId, { resource: RESOURCE })
   return ((await exchanged.json()) as { access_token: string }).access_token
 }
