@@ -7,7 +7,7 @@ import { digest } from '../../definition/digest.ts'
 import { isA, textOf } from '../../definition/error-text.ts'
 import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
 import { ClientRefusedError, ClientUnreachableError, clientByDocument } from '../clients/documents.ts'
-import { asUnit, libraryFor, oauthError, type Signing } from '../signing.ts'
+import { asUnit, libraryFor, oauthError, repeatedIn, type Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
 import { keepUpstreamTokens } from '../upstream/tokens.ts'
 import { endGrant, isGrantPart } from './grants.ts'
@@ -30,13 +30,15 @@ interface Repeat {
 
 export async function token(request: Request, body: string, signing: Signing): Promise<Response> {
   const sent = new URLSearchParams(body)
+  // Also one that is empty: here and in the library, another of the two would count.
+  const repeated = repeatedIn(sent)
+  if (repeated !== undefined)
+    return oauthError(400, 'invalid_request', `The parameter ${JSON.stringify(repeated)} is repeated`)
   const field = sent.get('grant_type') === 'refresh_token' ? 'refresh_token' : 'token'
   const presented = await untagged(signing, sent.get(field) ?? '')
-  // One that is repeated stays so, for the library to refuse.
-  const isSingle = sent.getAll(field).length === 1
-  if (isSingle) sent.set(field, presented.token)
+  if (sent.has(field)) sent.set(field, presented.token)
   const isRefresh = field === 'refresh_token'
-  if (isRefresh && isSingle && !presented.isOurs)
+  if (isRefresh && sent.has(field) && !presented.isOurs)
     return oauthError(400, 'invalid_grant', 'This is not a refresh token of this server')
   try {
     return await asUnit(signing, async (unit) => {
@@ -83,7 +85,6 @@ async function authenticate(
   const client = await clientByDocument(clientId, signing.store, signing.fetch)
   if (assertion === null) return client.isPublic ? undefined : refuse()
   const isRight =
-    form.getAll('client_assertion').length === 1 &&
     form.get('client_assertion_type') === ASSERTION_TYPE &&
     (await isAsserted(assertion, client, signing, unit))
   if (!isRight) return refuse()
