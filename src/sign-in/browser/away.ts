@@ -28,7 +28,10 @@ export interface Agreed {
 export async function toUpstream(
   signing: Signing,
   from: Pick<Away, 'request' | 'agreed'>,
-  { isSwitching = false, cookies = [] }: { isSwitching?: boolean | undefined; cookies?: readonly string[] } = {},
+  {
+    isSwitching = false,
+    cookies = [],
+  }: { isSwitching?: boolean | undefined; cookies?: readonly string[] } = {},
 ): Promise<Response> {
   const { upstream, env, place, keys } = signing
   const away: Away = { ...from, provider: upstream.id, verifier: randomText(), nonce: randomText() }

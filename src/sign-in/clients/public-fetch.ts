@@ -25,6 +25,9 @@ export interface FetchedDocument {
   readonly cacheControl: string
 }
 
+/** Several labels, and a last one that is no number: neither an address nor a name without a domain. */
+const NAME = /^(?:[\w-]+\.)+[a-z][\w-]*\.?$/
+
 /** Not in the public DNS (RFC 6761, RFC 7686, RFC 9476), or names of services in a cluster. */
 const RESERVED = /\.(?:test|invalid|onion|alt|svc|consul)\.?$/
 
@@ -32,8 +35,7 @@ const RESERVED = /\.(?:test|invalid|onion|alt|svc|consul)\.?$/
 export function isPublicUrl(url: URL): boolean {
   const { protocol, port, username, password, hostname } = url
   if (protocol !== 'https:' || port !== '' || username !== '' || password !== '') return false
-  if (hostname.startsWith('[') || /^[\d.]+$/.test(hostname)) return false
-  return parseHost(hostname)?.reach === 'public' && hostname.includes('.') && !RESERVED.test(hostname)
+  return NAME.test(hostname) && !RESERVED.test(hostname) && parseHost(hostname)?.reach === 'public'
 }
 
 /** @throws RefusedUrlError or UnreachableUrlError. */

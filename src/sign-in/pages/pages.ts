@@ -31,10 +31,11 @@ export function renderPage(page: SignInPage): string {
  */
 export function pagePolicy(page: SignInPage): string {
   const parts = ["default-src 'none'", `style-src '${STYLE_HASH}'`, 'img-src data:', "base-uri 'none'"]
-  if (page.page === 'consent')
-    parts.push(
-      `form-action ${[...new Set(["'self'", 'https:', schemeOf(page.client.redirectUri) ?? 'https:'])].join(' ')}`,
-    )
+  if (page.page === 'consent') {
+    // A server on http, in development, may have a provider that is on http, too.
+    const schemes = [page.action, page.client.redirectUri].flatMap((url) => schemeOf(url) ?? [])
+    parts.push(`form-action ${[...new Set(["'self'", 'https:', ...schemes])].join(' ')}`)
+  }
   if (page.page === 'connections') parts.push("form-action 'self'")
   if (page.page === 'error') parts.push("form-action 'none'")
   // That of `dev` leads to any client at once where the consent is remembered, also to one with a scheme of its own.

@@ -45,6 +45,12 @@ describe('the policy of a consent', () => {
   const policyFor = (redirectUri: string): string =>
     pagePolicy({ ...CONSENT, client: { ...CONSENT.client, redirectUri } })
 
+  it('over http, of a development server → http is allowed, since its provider may be there', () => {
+    expect(pagePolicy({ ...CONSENT, action: 'http://localhost:3000/oauth/authorize' })).toContain(
+      "form-action 'self' https: http:;",
+    )
+  })
+
   it.each([
     ['https://client.example/cb?a=b', "form-action 'self' https:;"],
     ['http://127.0.0.1:3118/cb', "form-action 'self' https: http:;"],
