@@ -27,11 +27,11 @@ afterAll(async () => {
   await provider?.[Symbol.asyncDispose]()
 })
 
-/** Through the provider, where the person is signed in, to the question, and back. */
-async function signIn(page: Page): Promise<void> {
+/** To the question, through the provider, where the person is signed in, and back. */
+async function signIn(page: Page, person: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in with OAuth' }).click()
   await page.getByRole('heading', { name: 'Let Mayfly playground use Shop as you?' }).waitFor()
-  expect(await page.locator('main').innerText()).toContain('signed in with Example')
+  expect(await page.locator('main').innerText()).toContain(person)
   await page.getByRole('button', { name: 'Allow' }).click()
   await page.waitForURL(`${origin}/#**`)
   await page.getByRole('status').getByText('Connected').waitFor()
@@ -49,14 +49,14 @@ test('401 → sign in → a call; without its token → 401 → sign in → a ca
   await using opened = await openPage(browser, `${origin}/#tool=who`)
   const { page } = opened
   await page.getByRole('status').getByText('The server asks for authorization').waitFor()
-  await signIn(page)
+  await signIn(page, 'Next, you sign in with Example.')
   expect(await callWho(page)).toMatchObject({ caller: 'Ada Lovelace', scopes: ['shop'] })
   const first = await page.getByLabel('Access token').inputValue()
 
   // The page keeps no refresh token: whoever loads it again signs in again.
   await page.reload()
   await page.getByRole('status').getByText('The server asks for authorization').waitFor()
-  await signIn(page)
+  await signIn(page, 'signed in with Example')
   expect(await callWho(page)).toMatchObject({ caller: 'Ada Lovelace', scopes: ['shop'] })
   expect(await page.getByLabel('Access token').inputValue()).not.toBe(first)
 
