@@ -25,7 +25,7 @@ export interface FetchedDocument {
   readonly cacheControl: string
 }
 
-/** Several labels, and a last one that is no number: neither an address nor a name without a domain. */
+/** Several labels, the last of which begins with a letter: neither an address nor a name without a domain. */
 const NAME = /^(?:[\w-]+\.)+[a-z][\w-]*\.?$/
 
 /** Not in the public DNS (RFC 6761, RFC 7686, RFC 9476), or names of services in a cluster. */

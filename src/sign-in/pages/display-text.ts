@@ -20,7 +20,7 @@ export function displayText(text: string, characters: number): string {
 
 /** RFC 1035 §2.3.4, and a port. */
 const MAX_HOST = 260
-/** Longer ones are shown as they came: the rules for marks in hosts are work that grows faster than the text. */
+/** Longer hosts are shown as they came, longer URLs without their end: the rules for marks in hosts are work that grows faster than the text. */
 const MAX_PARSED = 2048
 
 /** The host as it is looked up: letters of other scripts, which can look like Latin ones, are spelled `xn--…` (RFC 3492). */
@@ -33,8 +33,8 @@ export function displayHost(host: string): string {
 
 /** The URL as a browser asks for it, with the host in that spelling. */
 export function displayUrl(url: string): string {
-  const isParsed = url.length <= MAX_PARSED && URL.canParse(url)
-  return displayText(isParsed ? new URL(url).href : url, MAX_HOST + 60)
+  const start = url.slice(0, MAX_PARSED)
+  return displayText(URL.canParse(start) ? new URL(start).href : url, MAX_HOST + 60)
 }
 
 /** Its spelling differs from what a person reads in an address bar. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { displayHost, displayText } from '../../../src/sign-in/pages/display-text.ts'
+import { displayHost, displayText, displayUrl } from '../../../src/sign-in/pages/display-text.ts'
 import type { SignInPage } from '../../../src/sign-in/pages/model.ts'
 import { pagePolicy, renderPage } from '../../../src/sign-in/pages/pages.ts'
 import { STYLE } from '../../../src/sign-in/pages/style.ts'
@@ -93,6 +93,10 @@ describe('texts of strangers', () => {
   ])('the host %s → %s', (host, shown) => {
     expect(displayHost(host)).toBe(shown)
   })
+})
+
+it('a long URL → its host is still spelled out', () => {
+  expect(displayUrl(`https://сlaude.ai/${'x'.repeat(5000)}`)).toMatch(/^https:\/\/xn--laude-0ye\.ai\/x+…$/)
 })
 
 describe('an error', () => {
