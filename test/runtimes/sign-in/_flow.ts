@@ -236,20 +236,25 @@ export async function wholeFlow(site: Site, { maxCookies = 9 } = {}): Promise<vo
   expect(await visitor.turnedAway()).toMatch(`${facts.authorization_endpoint}?`)
 }
 
-/** The person ends it. */
+/** The person ends it, of all the apps that are connected. */
 export async function disconnected(site: Site): Promise<void> {
   const facts = await discover(site)
   const visitor = new Visitor(site)
-  await visitor.signIn()
+  const signInAt = await visitor.turnedAway()
+  const clientId = new URL(signInAt).searchParams.get('client_id') ?? ''
+  expect(await visitor.act(await visitor.agree(await visitor.toQuestion(signInAt)))).not.toHaveProperty(
+    'error',
+  )
   const { access_token: token } = visitor.tokens
   expect((await callWith(site, token)).status).toBe(200)
   const url = facts.authorization_endpoint.replace(/\/oauth\/authorize$/, '/connections')
   const shown = await visitor.browser.open(url, REDIRECT)
   if (shown instanceof URL) throw new Error(`${shown}`)
-  expect(shown.page).toContain('<bdi>Editor</bdi>')
-  const gone = await visitor.browser.submit(shown, 'revoke', undefined, REDIRECT)
+  expect(shown.page).toContain(`name=revoke value="${clientId}"`)
+  const gone = await visitor.browser.submit(shown, 'revoke', clientId, REDIRECT)
   if (gone instanceof URL) throw new Error(`${gone}`)
-  expect(gone.page).toContain('No app is connected.')
+  expect(gone.page).toContain('It is disconnected')
+  expect(gone.page).not.toContain(clientId)
   expect((await callWith(site, token)).status).toBe(401)
 }
 
@@ -349,7 +354,7 @@ export function signInFlow(name: string, platform: Platform, path = '/mcp'): voi
 type Run = Pick<Target, 'build' | 'preview'>
 
 /** Where connections are stored: the entry of the server, and a variable with the address of the engine. */
-const STORES = {
+export const STORES = {
   postgres: { entry: '_postgres-server.ts', variable: 'DATABASE_URL', startEngine: startPostgresServer },
   redis: { entry: '_redis-server.ts', variable: 'REDIS_URL', startEngine: startRedisServer },
   memory: { entry: '_memory-server.ts' },
