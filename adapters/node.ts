@@ -9,10 +9,10 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { printError } from '../src/definition/print-error.ts'
 import { type Names, refuseUnknown } from '../src/definition/unknown-option.ts'
-import { type FetchServer, requireServer } from '../src/request/platform.ts'
+import { type FetchServer, isLean, requireServer } from '../src/request/platform.ts'
 import { requireVariables } from '../src/request/start.ts'
 import { createListener, type Track } from './_node/listener.ts'
-import { honoListener } from './_node/load-hono.ts'
+import { honoListener, requireHono } from './_node/load-hono.ts'
 
 export type { EventStore } from './_node/event-store.ts'
 export { fileKeyStore } from './_node/key-file.ts'
@@ -63,8 +63,8 @@ export async function serve(server: FetchServer, options: ServeOptions = {}): Pr
   refuseUnknown('serve', options, OPTIONS)
   const { port = 3000, hostname = '127.0.0.1', env = process.env } = options
   requireVariables(server, env)
-  // Imported when it is needed, as most of the time that an import of this module would take is theirs.
-  const [{ createServer }] = await Promise.all([import('node:http'), honoListener()])
+  // Loaded when they are needed, as most of the time that an import of this module would take is theirs.
+  const [{ createServer }] = await Promise.all([nodeHttp(), isLean(server) ? requireHono() : honoListener()])
   const running = new Set<Promise<unknown>>()
   const track: Track = (work) => {
     running.add(work)
@@ -85,6 +85,11 @@ export async function serve(server: FetchServer, options: ServeOptions = {}): Pr
       return closed
     },
   }
+}
+
+/** Not imported where Node 22 has a cheaper way: an import reads all members of the module, and one of them loads Node's fetch. */
+function nodeHttp(): typeof import('node:http') | Promise<typeof import('node:http')> {
+  return process.getBuiltinModule?.('node:http') ?? import('node:http')
 }
 
 async function closeGracefully(

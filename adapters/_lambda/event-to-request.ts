@@ -8,8 +8,8 @@
 
 import { Buffer } from 'node:buffer'
 import { isObject } from '../../src/definition/is-object.ts'
-import { plainHeaders } from './event-headers.ts'
-import { EventPost } from './event-post.ts'
+import { plainHeaders } from '../_fetch/plain-headers.ts'
+import { PlainPost } from '../_fetch/plain-post.ts'
 
 export type EventShape = 'v2' | 'v1' | 'alb' | 'alb-multi-value'
 
@@ -19,7 +19,7 @@ export interface LambdaCall {
   /** Undefined if no `Request` can be created: for a method that the Fetch standard forbids, or an invalid header. */
   readonly toRequest: () => Request | undefined
   /** The same as a substitute that costs less. Undefined for all but an ordinary POST. */
-  readonly toPost: () => EventPost | undefined
+  readonly toPost: () => PlainPost | undefined
   /** The stage, if it is part of the path that clients use: `/prod`. May be empty. */
   readonly prefix: string
   /** Whether the host comes from AWS's routing. Otherwise it comes from the client. */
@@ -140,13 +140,18 @@ function toRequest(parts: RequestParts, event: Json): Request | undefined {
   }
 }
 
-function toPost(parts: RequestParts, event: Json): EventPost | undefined {
+function toPost(parts: RequestParts, event: Json): PlainPost | undefined {
   const bytes = parts.method === 'POST' ? bytesOf(event) : null
   const headers = bytes && plainHeaders(parts.headers)
   if (!bytes || !headers) return undefined
   // Not every trigger passes it on. The whole body is here.
   if (!headers.has('content-length')) headers.set('content-length', String(bytes.byteLength))
-  return new EventPost(urlOf(parts).href, headers, bytes)
+  return new PlainPost(urlOf(parts).href, headers, {
+    read: async () => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength),
+    toBody: () => bytes,
+    // Never aborts: Lambda does not report disconnects.
+    toSignal: () => new AbortController().signal,
+  })
 }
 
 function urlOf({ host, path, query, headers }: RequestParts): URL {

@@ -3,7 +3,7 @@
  */
 import { Buffer, isUtf8 } from 'node:buffer'
 import { BufferedReply } from '../../src/protocol/reply.ts'
-import { isPlain } from './event-headers.ts'
+import { isPlain } from '../_fetch/plain-headers.ts'
 import type { EventShape } from './event-to-request.ts'
 
 /** Status and headers, which are the prelude of a streamed response. */

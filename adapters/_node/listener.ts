@@ -1,5 +1,6 @@
 /**
- * A Node `(req, res)` listener for a server that uses fetch, through `@hono/node-server`.
+ * A Node `(req, res)` listener for a server that uses fetch: an ordinary POST of an `MCPServer` is served here, all else goes through
+ * `@hono/node-server`.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -10,10 +11,11 @@ import { toResponse } from '../../src/protocol/reply.ts'
 import { isLoopbackPeer } from '../../src/request/connection.ts'
 import { type FetchServer, isLean, requireServer, serveRequest } from '../../src/request/platform.ts'
 import { isLongLived } from '../_bus/long-lived.ts'
-import { respond } from './buffered-response.ts'
-import type { Listen, Serve } from './hono-listener.ts'
+import { respond, send } from './buffered-response.ts'
+import type { Exchange, Listen, Serve } from './hono-listener.ts'
 import { hostCaller } from './host-auth.ts'
-import { honoListener } from './load-hono.ts'
+import { honoListener, requireHono } from './load-hono.ts'
+import { endBody, toPost } from './post.ts'
 import { isUntouched, toRequest, withoutBody } from './request.ts'
 
 /** Options of `nodeListener`. */
@@ -58,7 +60,12 @@ export function createListener(
   // so the request is referenced as long as its response.
   const requests = new WeakMap<object, Request>()
 
-  const serve: Serve = async (incomingRequest, { incoming, outgoing }) => {
+  /** `post`: the request is a substitute of `toPost`. */
+  const serve = async (
+    incomingRequest: Request,
+    { incoming, outgoing }: Exchange,
+    post?: 'post',
+  ): Promise<Response> => {
     // A Request cannot have these methods (Fetch standard, forbidden methods).
     if (/^TRAC[EK]$/i.test(incomingRequest.method)) return new Response(null, { status: 501 })
     // The absolute form may name another host (RFC 9112 §3.2.2), which no guard checked.
@@ -72,10 +79,10 @@ export function createListener(
     // Hono's request is a substitute that `new Request(it)` refuses, unless Hono replaces the globals; but then
     // `await fetch(...) instanceof Response` is false in all code of the process. A real one costs more than most calls.
     const isLeanServer = isLean(server)
-    const isCheap = isLeanServer && isUntouched(incoming)
+    const isCheap = post !== undefined || (isLeanServer && isUntouched(incoming))
     const request = isCheap ? incomingRequest : keep(toRequest(incomingRequest, incoming))
     const clientAddress = incoming.socket?.remoteAddress
-    const caller = await hostCaller(incoming, printError)
+    const caller = Object.hasOwn(incoming, 'auth') ? await hostCaller(incoming, printError) : undefined
     return serveRequest(server, request, {
       env,
       waitUntil,
@@ -94,29 +101,54 @@ export function createListener(
       ...(caller !== undefined && { caller }),
     })
   }
+  /** Streams, which only Hono's listener writes, by the request that they answer. */
+  const streams = new WeakMap<IncomingMessage, Response>()
+  const serveOther: Serve = async (request, exchange) =>
+    streams.get(exchange.incoming) ?? serve(request, exchange)
   let listen: Listen | undefined
   const load = (): Listen | Promise<Listen> => {
     const hono = honoListener()
     if (hono instanceof Promise) return hono.then(load)
-    listen ??= hono.createHonoListener(serve)
+    listen ??= hono.createHonoListener(serveOther)
     return listen
   }
-  const loading = load()
   // Reported when the process starts, and not only to the first client.
+  const loading = isLean(server) ? requireHono() : load()
   if (loading instanceof Promise) loading.catch(printError)
 
-  return (request, response) => {
-    track(new Promise((resolve) => response.once('close', resolve)))
+  const listenLater = (request: IncomingMessage, response: ServerResponse): void => {
     if (listen !== undefined) return void listen(request, response)
     Promise.resolve(load()).then(
       (loaded) => loaded(request, response),
       (error: unknown) => fail(error, response),
     )
   }
+
+  const servePost = async (
+    post: Request,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): Promise<void> => {
+    try {
+      const response = await serve(post, { incoming, outgoing }, 'post')
+      if (send(response, outgoing)) return endBody(incoming)
+      streams.set(incoming, response)
+      listenLater(incoming, outgoing)
+    } catch (error) {
+      fail(error, outgoing)
+    }
+  }
+
+  return (request, response) => {
+    track(new Promise((resolve) => response.once('close', resolve)))
+    const post = isLean(server) ? toPost(request, response) : undefined
+    if (post === undefined) listenLater(request, response)
+    else void servePost(post, request, response)
+  }
 }
 
 function fail(error: unknown, response: ServerResponse): void {
   printError(error)
-  response.writeHead(500)
+  if (!response.headersSent) response.writeHead(500)
   response.end()
 }

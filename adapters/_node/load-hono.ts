@@ -13,6 +13,11 @@ export function honoListener(): typeof hono | Promise<typeof hono> {
   return known instanceof Promise ? known.catch(explain) : known
 }
 
+/** Whether it is installed, without the time that loading it takes. @throws Error as `honoListener`. */
+export async function requireHono(): Promise<void> {
+  await import('@hono/node-server/conninfo').catch((cause: unknown) => explain(new Error(PACKAGE, { cause })))
+}
+
 function explain(error: unknown): never {
   const cause = memberOf(error, 'cause')
   const isMissing = memberOf(cause, 'code') === 'ERR_MODULE_NOT_FOUND' && String(cause).includes(PACKAGE)

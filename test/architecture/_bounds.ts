@@ -164,6 +164,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/_cloudflare/durable-object.ts':
         'ObjectStorage.deleteAlarm ObjectStorage.deleteAll ObjectStorage.get ' +
         'ObjectStorage.getAlarm ObjectStorage.put ObjectStorage.setAlarm',
+      'adapters/_fetch/plain-post.ts': 'Source.read',
       'adapters/_lambda/background.ts': 'Background.settled',
       'adapters/_lambda/stream.ts': 'ResponseStream.off ResponseStream.once',
       'adapters/_node/buffered-response.ts': 'Outgoing.end Outgoing.writeHead',

@@ -128,8 +128,8 @@ describe('the arrows', () => {
     const platformOf = (file: string) => /^adapters\/_?([a-z]+)/.exec(file)?.[1]
     const isOwn = (from: string, to: string) =>
       platformOf(to) !== undefined && platformOf(to) === platformOf(from)
-    // What the buses, and what the stores share belongs to no platform.
-    const isShared = (to: string) => /^(src|adapters\/_bus|adapters\/_tasks)\//.test(to)
+    // What the buses, what the stores, and what substitutes for requests share belongs to no platform.
+    const isShared = (to: string) => /^(src|adapters\/_bus|adapters\/_fetch|adapters\/_tasks)\//.test(to)
     expect(violations(adapters, (from, to) => isShared(to) || isOwn(from, to))).toEqual([])
   })
 

@@ -49,7 +49,8 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
       questions result run tab-store task-details task-endpoint task-run task-times trouble`,
   },
   'measured here': {
-    'adapters/_lambda': 'event-headers event-to-request',
+    'adapters/_fetch': 'plain-headers',
+    'adapters/_lambda': 'event-to-request',
     'adapters/_node': 'outline',
     'adapters/_postgres': 'chunks',
     'deploy/check':

@@ -52,3 +52,45 @@ it('without @hono/node-server: serve says what to install, and a listener answer
   expect(status).toBe(500)
   expect(printed).toContain(message)
 })
+
+/** Sends POSTs, and prints whether Node's fetch was loaded. */
+const POSTS = `
+  const { createTool, MCPServer } = await import('mayfly-mcp')
+  const { serve } = await import('mayfly-mcp/node')
+  const { request } = process.getBuiltinModule('node:http')
+  const echo = createTool({ id: 'echo', execute: async () => 'hello' })
+  const server = new MCPServer({ name: 'Shop', version: '1.0.0', log: false, tools: { echo } })
+  const { url, close } = await serve(server, { port: 0 })
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const send = (method, body = '') => new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers: { ...headers, 'content-length': body.length } }, async (response) => {
+      let text = ''
+      for await (const chunk of response) text += chunk
+      resolve([response.statusCode, text.includes('hello')])
+    })
+    sent.on('error', reject).end(body)
+  })
+  const hasFetch = () => process.moduleLoadList.includes('NativeModule internal/deps/undici/undici')
+  const params = { name: 'echo', arguments: {} }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const seen = [await send('POST', body), hasFetch(), await send('GET'), hasFetch()]
+  await close()
+  console.log(JSON.stringify(seen))
+  process.exit(0)`
+
+it('a call of an MCPServer loads neither Node’s fetch nor @hono/node-server, any other request does', () => {
+  expect(run(ROOT, POSTS)).toEqual([[200, true], false, [405, false], true])
+})
+
+it('without @hono/node-server an MCPServer is not served either, although its calls do not need it', () => {
+  const message = run(
+    project,
+    `const { serve } = await import('mayfly-mcp/node')
+    // As an MCPServer, which needs packages that are not installed here.
+    const handle = async () => new Response()
+    const server = { fetch: handle, handle, leanHandle: handle }
+    const message = await serve(server, { port: 0 }).then(() => '', (error) => error.message)
+    console.log(JSON.stringify(message))`,
+  )
+  expect(message).toBe('mayfly-mcp/node needs @hono/node-server: npm install @hono/node-server')
+})

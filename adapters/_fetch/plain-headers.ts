@@ -1,5 +1,5 @@
 /**
- * The headers of an event, without Node's `Headers`: its first use costs as much CPU as all else of a first call, and each further one
+ * The headers of a request, without Node's `Headers`: its first use costs as much CPU as all else of a first call, and each further one
  * more than reading the message.
  */
 
@@ -26,7 +26,7 @@ export function isPlain(name: string, value: string): boolean {
 }
 
 /** Has all members of `Headers`. What a call does not need creates a real one, which is then used by all. */
-export class EventHeaders implements Headers {
+export class PlainHeaders implements Headers {
   readonly #plain: ReadonlyMap<string, string>
   #real: Headers | undefined
 
@@ -37,7 +37,11 @@ export class EventHeaders implements Headers {
   get(name: string): string | null {
     if (this.#real !== undefined) return this.#real.get(name)
     // A name that no header can have throws.
-    return this.#plain.get(name.toLowerCase()) ?? (NAME.test(name) ? null : this.#headers.get(name))
+    return this.#plain.get(name) ?? this.#plain.get(name.toLowerCase()) ?? this.#absent(name)
+  }
+
+  #absent(name: string): string | null {
+    return NAME.test(name) ? null : this.#headers.get(name)
   }
 
   has(name: string): boolean {

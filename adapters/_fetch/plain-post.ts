@@ -1,36 +1,55 @@
 /**
- * The POST of an event, without Node's `Request`. It has all members of one: what an ordinary call does not use comes from a real one,
- * which is created then. `new Request(it)` refuses it, so user code receives the real one.
+ * A POST without Node's `Request`, whose first use costs as much CPU as all else of a first call. It has all members of one: what an
+ * ordinary call does not use comes from a real one, which is created then. `new Request(it)` refuses it, so user code receives a real one.
  */
-import { EventHeaders } from './event-headers.ts'
+import { PlainHeaders } from './plain-headers.ts'
 
 const USED = 'The body was already read.'
 
-export class EventPost implements Request {
+/** Where the body and the signal of a request come from. */
+export interface Source {
+  /** Reads the body. Called at most once. */
+  read(): Promise<ArrayBuffer>
+  /** The body for a real `Request`, instead of `read`. */
+  toBody(): BodyInit
+  /** Called at most once. */
+  toSignal(): AbortSignal
+}
+
+export class PlainPost implements Request {
   readonly url: string
   readonly method = 'POST'
-  readonly headers: EventHeaders
-  readonly #bytes: Uint8Array<ArrayBuffer>
+  readonly headers: PlainHeaders
+  readonly #source: Source
   #isRead = false
   #signal: AbortSignal | undefined
   #real: Request | undefined
 
-  constructor(url: string, headers: ReadonlyMap<string, string>, bytes: Uint8Array<ArrayBuffer>) {
+  constructor(url: string, headers: ReadonlyMap<string, string>, source: Source) {
     this.url = url
-    this.headers = new EventHeaders(headers)
-    this.#bytes = bytes
+    this.headers = new PlainHeaders(headers)
+    this.#source = source
   }
 
   /** Always the same one. Its body is empty if it was read before. */
   toReal(): Request {
-    const { url, method, headers, signal } = this
-    this.#real ??= new Request(url, { method, headers, signal, body: this.#isRead ? null : this.#bytes })
+    if (this.#real === undefined) {
+      const { url, method, headers, signal } = this
+      // Node asks for `duplex` where the body is a stream; the types do not know it.
+      const init = {
+        method,
+        headers,
+        signal,
+        body: this.#isRead ? null : this.#source.toBody(),
+        duplex: 'half',
+      }
+      this.#real = new Request(url, init)
+    }
     return this.#real
   }
 
-  /** Never aborts: Lambda does not report disconnects. */
   get signal(): AbortSignal {
-    this.#signal ??= new AbortController().signal
+    this.#signal ??= this.#source.toSignal()
     return this.#signal
   }
 
@@ -38,11 +57,15 @@ export class EventPost implements Request {
     return this.#isRead || this.#real?.bodyUsed === true
   }
 
-  async arrayBuffer(): Promise<ArrayBuffer> {
-    if (this.#real !== undefined || this.#isRead) return this.#unread().arrayBuffer()
+  /** Of an ordinary call, so without a promise more. */
+  arrayBuffer(): Promise<ArrayBuffer> {
+    if (this.#real !== undefined || this.#isRead) return this.#realBuffer()
     this.#isRead = true
-    const { buffer, byteOffset, byteLength } = this.#bytes
-    return buffer.slice(byteOffset, byteOffset + byteLength)
+    return this.#source.read()
+  }
+
+  async #realBuffer(): Promise<ArrayBuffer> {
+    return this.#unread().arrayBuffer()
   }
 
   async blob(): Promise<Blob> {
