@@ -4,6 +4,7 @@ import { textOf } from '../definition/error-text.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { isObject } from '../definition/is-object.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
+import { type Machine, toMachines } from './clients/machines.ts'
 import { checkSecrets, createKeys, type SignInKeys } from './keys.ts'
 import { placeOf, routeOf } from './place.ts'
 import { serveSignIn } from './server.ts'
@@ -29,7 +30,12 @@ export interface CoreOptions<E = Env> {
   accessTokenSeconds?: number
   /** Days that a connection may be unused, from 1 to 365. Default 30. */
   unusedDays?: number
-  /** Fetches the metadata documents of clients. Default: the global `fetch`. */
+  /**
+   * Clients without a person, by the name that each sends as `client_id`: `{ 'nightly-report': { scopes: ['notes:read'], secret: (env) =>
+   * env.REPORT_SECRET } }`. Their tokens are valid for 15 minutes, or `accessTokenSeconds` if that is less, and cannot be refreshed. Default: none.
+   */
+  machines?: { readonly [name: string]: Machine }
+  /** Fetches the metadata documents of clients, and the keys of machines. Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
 }
 
@@ -40,6 +46,7 @@ export const CORE_OPTIONS: Names<CoreOptions> = {
   secrets: 'strings',
   accessTokenSeconds: [60, 86_400],
   unusedDays: [1, 365],
+  machines: 'object',
   fetch: 'function',
 }
 
@@ -76,6 +83,8 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
   checkScopes(where, scopes)
   if (typeof store !== 'function') requireGrantStore(where, store)
   if (secrets !== undefined) checkSecrets(`"secrets" of ${where}`, secrets)
+  const fetch: typeof globalThis.fetch = options.fetch ?? ((...given) => globalThis.fetch(...given))
+  const machines = toMachines(where, options.machines, scopes, fetch)
   const lifetimes = { access: accessTokenSeconds, idle: unusedDays * DAY_SECONDS }
   const storeFor = forEnv<GrantStore>(
     typeof store === 'function'
@@ -108,7 +117,8 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       lifetimes,
       name: name ?? new URL(resource).host,
       address,
-      fetch: options.fetch ?? ((...given) => globalThis.fetch(...given)),
+      machines,
+      fetch,
       report: report ?? (() => {}),
     }
   }
@@ -127,6 +137,12 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
         // Bindings of a platform are not there when an operator asks.
         if (typeof store !== 'function') return textOf(error)
       }
+      for (const { faultIn } of machines.values())
+        try {
+          faultIn?.(env)
+        } catch (error) {
+          return textOf(error)
+        }
       return inUse(upstream, env).faultIn?.(env)
     },
   }

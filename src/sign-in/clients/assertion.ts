@@ -1,5 +1,5 @@
-/** Clients that prove with a key of their document that they are meant (RFC 7523 §2.2): `private_key_jwt`. */
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+/** Clients that prove with a key of their own that they are meant (RFC 7523 §2.2): `private_key_jwt`. */
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { digest } from '../../definition/digest.ts'
 import { isA } from '../../definition/error-text.ts'
 import { isObject } from '../../definition/is-object.ts'
@@ -12,6 +12,8 @@ export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-b
 
 export const ASSERTION_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const MAX_CHARACTERS = 8192
+/** With certificates, keys are larger than a document. */
+const MAX_KEYS_BYTES = 65_536
 /** Seconds that an assertion may be valid, from now. */
 const MAX_SECONDS = 3600
 
@@ -34,15 +36,14 @@ export function assertedClient(assertion: string): string | undefined {
  */
 export async function isAsserted(
   assertion: string,
-  client: ClientDocument,
-  { place, fetch }: Signing,
+  clientId: string,
+  findKeys: () => Promise<JWTVerifyGetKey>,
+  { place }: Signing,
   unit: Unit,
 ): Promise<boolean> {
-  if (assertion.length > MAX_CHARACTERS || client.keys === undefined) return false
-  const { clientId } = client
+  if (assertion.length > MAX_CHARACTERS) return false
   try {
-    const keys = createLocalJWKSet(await keysOf(client.keys, fetch))
-    const { payload } = await jwtVerify(assertion, keys, {
+    const { payload } = await jwtVerify(assertion, await findKeys(), {
       algorithms: ASSERTION_ALGORITHMS,
       issuer: clientId,
       subject: clientId,
@@ -62,11 +63,12 @@ export async function isAsserted(
   }
 }
 
-async function keysOf(
+/** The keys of a client's document, or at the URL in it. */
+export async function keysOf(
   keys: NonNullable<ClientDocument['keys']>,
   fetch: typeof globalThis.fetch,
-): Promise<JSONWebKeySet> {
-  const found = typeof keys === 'string' ? (await fetchPublicJson(keys, fetch)).value : keys
-  if (!isObject(found) || !Array.isArray(found.keys)) return { keys: [] }
-  return { keys: found.keys as JSONWebKeySet['keys'] }
+): Promise<JWTVerifyGetKey> {
+  const found = typeof keys === 'string' ? (await fetchPublicJson(keys, fetch, MAX_KEYS_BYTES)).value : keys
+  const all = isObject(found) && Array.isArray(found.keys) ? found.keys : []
+  return createLocalJWKSet({ keys: all as JSONWebKeySet['keys'] })
 }

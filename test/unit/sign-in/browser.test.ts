@@ -12,6 +12,7 @@ import {
   Jar,
   LOOPBACK,
   ORIGIN,
+  personOf,
   registered,
   signInAs,
   type Tokens,
@@ -347,7 +348,7 @@ describe('the provider', () => {
     const final = await decide(world, handleOf(back), jar)
     const code = new URL(final.headers.get('location')!).searchParams.get('code')!
     const { access_token } = (await (await exchange(world, code, clientId)).json()) as Tokens
-    const { extra } = await world.signIn.verify(access_token, world.context)
+    const { extra } = await personOf(world, access_token)
     expect(extra.email).toBe('bert@example.com')
   })
 
