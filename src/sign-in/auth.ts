@@ -124,7 +124,7 @@ function unknownUrl(): Response {
  * const token = await upstreamToken(ctx.auth)
  * ```
  *
- * @throws TypeError for a caller that is no person who signed in, such as a machine, or the caller of a task that runs later; UpstreamSignInError if the provider ended the session,
+ * @throws TypeError for a caller that did not sign in, such as a machine or a task that runs later; UpstreamSignInError if the provider ended the session,
  * and the client has to sign in again; UpstreamUnavailableError if the provider does not answer.
  */
 export async function upstreamToken(auth: AuthInfo | undefined): Promise<string> {

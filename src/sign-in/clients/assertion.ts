@@ -1,19 +1,16 @@
 /** Clients that prove with a key of their own that they are meant (RFC 7523 §2.2): `private_key_jwt`. */
-import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { digest } from '../../definition/digest.ts'
 import { isA } from '../../definition/error-text.ts'
-import { isObject } from '../../definition/is-object.ts'
 import type { Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
-import { type ClientDocument, ClientUnreachableError } from './documents.ts'
-import { fetchPublicJson, UnreachableUrlError } from './public-fetch.ts'
+import { ClientUnreachableError } from './documents.ts'
+import { UnreachableUrlError } from './public-fetch.ts'
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 export const ASSERTION_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const MAX_CHARACTERS = 8192
-/** With certificates, keys are larger than a document. */
-const MAX_KEYS_BYTES = 65_536
 /** Seconds that an assertion may be valid, from now. */
 const MAX_SECONDS = 3600
 
@@ -61,14 +58,4 @@ export async function isAsserted(
     if (!isA(cause, UnreachableUrlError)) return false
     throw new ClientUnreachableError(`The keys of the client ${clientId} cannot be reached.`, { cause })
   }
-}
-
-/** The keys of a client's document, or at the URL in it. */
-export async function keysOf(
-  keys: NonNullable<ClientDocument['keys']>,
-  fetch: typeof globalThis.fetch,
-): Promise<JWTVerifyGetKey> {
-  const found = typeof keys === 'string' ? (await fetchPublicJson(keys, fetch, MAX_KEYS_BYTES)).value : keys
-  const all = isObject(found) && Array.isArray(found.keys) ? found.keys : []
-  return createLocalJWKSet({ keys: all as JSONWebKeySet['keys'] })
 }

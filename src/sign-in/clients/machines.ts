@@ -9,8 +9,8 @@ import { isObject } from '../../definition/is-object.ts'
 import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { checkSecrets } from '../keys.ts'
 import { readSetting, SETTING, type Setting } from '../upstream/settings.ts'
-import { keysOf } from './assertion.ts'
 import { isPublicUrl, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
+import { keysOf } from './public-keys.ts'
 
 /** A client without a person, such as a job at night. It needs one of `secret`, `publicKeys` and `jwksUri`. */
 export interface Machine {

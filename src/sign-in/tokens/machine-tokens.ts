@@ -141,7 +141,7 @@ async function issue(
   return new Response(JSON.stringify(answer), { headers })
 }
 
-/** RFC 7009 §2.2: 200 also for a token that is none, or another's. */
+/** RFC 7009 §2.2: 200 also for a token that is unknown, or of another client. */
 async function revoke(token: string, { name }: KnownMachine, unit: Unit): Promise<Response> {
   const key = await keyOf(token)
   const text = await unit.read(key)
@@ -166,7 +166,7 @@ export async function verifyMachineToken(token: string, signing: Signing): Promi
     throw new InvalidTokenError('The token is not valid, or has expired.')
   const { machine: name, expiresAt } = record
   const machine = signing.machines.get(name)
-  if (machine === undefined) throw new InvalidTokenError(`${name} is no machine of this server any more.`)
+  if (machine === undefined) throw new InvalidTokenError(`The machine ${name} was removed from this server.`)
   // What the operator takes from a machine counts at once.
   const scopes = record.scopes.filter((scope) => machine.scopes.includes(scope))
   return { clientId: name, scopes, expiresAt, extra: {} }

@@ -5,8 +5,9 @@
 
 import { digest } from '../../definition/digest.ts'
 import { isA, textOf } from '../../definition/error-text.ts'
-import { ASSERTION_TYPE, assertedClient, isAsserted, keysOf } from '../clients/assertion.ts'
+import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
 import { ClientRefusedError, ClientUnreachableError, clientByDocument } from '../clients/documents.ts'
+import { keysOf } from '../clients/public-keys.ts'
 import { asUnit, libraryFor, oauthError, type Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
 import { keepUpstreamTokens } from '../upstream/tokens.ts'
