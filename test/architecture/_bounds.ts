@@ -15,6 +15,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/sign-in/clients/assertion.ts': 'isAsserted.findKeys',
       'src/sign-in/clients/machines.ts': 'KnownMachine.isSecret',
       'src/sign-in/keys.ts': 'SignInKeys.isTag SignInKeys.open SignInKeys.seal SignInKeys.tag',
+      'src/sign-in/tokens/checks.ts': 'Checks.run Checks.run.check',
       'src/sign-in/tokens/library.ts':
         'LibraryHelpers.completeAuthorization LibraryHelpers.lookupClient LibraryHelpers.parseAuthRequest ' +
         'LibraryServer.fetch LibraryServer.validateToken',

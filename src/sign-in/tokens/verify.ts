@@ -27,8 +27,11 @@ export interface SignedIn {
   }
 }
 
+/** Who has a valid token. */
+export type Caller = SignedIn | MachineCaller
+
 /** @throws InvalidTokenError, or VerifierUnavailableError if the store does not answer. */
-export async function verifyToken(token: string, signing: Signing): Promise<SignedIn | MachineCaller> {
+export async function verifyToken(token: string, signing: Signing): Promise<Caller> {
   if (isMachineToken(token)) return verifyMachineToken(token, signing)
   const [, sub, grantId] = TOKEN.exec(token) ?? []
   if (sub === undefined || grantId === undefined)

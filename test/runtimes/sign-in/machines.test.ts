@@ -8,6 +8,7 @@ import { expect, it } from 'vitest'
 import { postgresGrants } from '../../../adapters/postgres.ts'
 import { redisGrants } from '../../../adapters/redis.ts'
 import type { GrantStore } from '../../../src/sign-in/store/store.ts'
+import { eventually } from '../../_eventually.ts'
 import { startPostgresServer, startRedisServer } from '../buses/_servers.ts'
 
 const ORIGIN = 'https://mcp.example.com'
@@ -41,7 +42,7 @@ it.each(Object.keys(STORES))('%s', async (kind) => {
     const who = createTool({ id: 'who', execute: (_input, { auth }) => `I am ${auth?.clientId}` })
     const instance = () => {
       const auth = signIn({
-        ...{ upstream, store, secrets: [SECRET], scopes: { read: 'Read' }, required: ['read'] },
+        ...{ upstream, store, secrets: [SECRET], scopes: { read: 'Read' }, required: ['read'], cacheMs: 200 },
         machines: { report: { scopes: ['read'], publicKeys }, other: { scopes: [], secret: SECRET } },
       })
       return new MCPServer({
@@ -103,6 +104,8 @@ it.each(Object.keys(STORES))('%s', async (kind) => {
     })
     expect(revoked.status).toBe(200)
     expect(await call(servers[0])).toMatch(/^401 /)
+    // The other process remembers its check for a moment.
+    await eventually(async () => expect(await call(servers[1])).toMatch(/^401 /))
   } finally {
     await stop()
   }

@@ -46,6 +46,7 @@ export const SIGN_IN: { readonly [entry: string]: Takers } = {
         secrets: ['a secret of thirty-two characters or more'],
         accessTokenSeconds: 3600,
         unusedDays: 30,
+        cacheMs: 5000,
         machines: {
           report: { scopes: ['notes:read'], secret: 'a secret of thirty-two characters or more' },
           deploy: { scopes: [], publicKeys: { keys: [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }] } },

@@ -82,7 +82,7 @@ export interface World {
   register(metadata?: object): Promise<Response>
 }
 
-export interface WorldOptions extends Pick<CoreOptions, 'machines'> {
+export interface WorldOptions extends Pick<CoreOptions, 'machines' | 'cacheMs'> {
   readonly env?: object
   readonly store?: GrantStore
   readonly upstream?: FakeUpstream
@@ -106,6 +106,7 @@ export function createWorld(options: WorldOptions = {}): World {
   const signIn = createSignIn('createSignIn', {
     ...{ upstream, store, scopes, secrets, fetch },
     ...(options.machines && { machines: options.machines }),
+    ...(options.cacheMs !== undefined && { cacheMs: options.cacheMs }),
   })
   const context: SignInContext = {
     env: options.env ?? {},
