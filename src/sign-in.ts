@@ -8,6 +8,7 @@ export {
   signIn,
   upstreamToken,
 } from './sign-in/auth.ts'
+export type { Machine } from './sign-in/clients/machines.ts'
 export { type OidcOptions, oidc } from './sign-in/oidc.ts'
 export { createMemoryGrants } from './sign-in/store/memory.ts'
 export type { GrantEntry, GrantPage, GrantStore, GrantWrite } from './sign-in/store/store.ts'

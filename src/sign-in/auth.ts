@@ -80,6 +80,7 @@ export function signIn<E = Env>(options: SignInOptions<E>): SignInAuth {
       if (!isSignInToken(token)) throw new UnknownTokenError()
       const context: SignInContext = { env, resource }
       const answer = await server.verify(token, context)
+      if (answer.extra.sub === undefined) return { ...answer }
       const { sub, connection } = answer.extra
       const upstream = new UpstreamAccess(() => server.upstreamToken(sub, connection, context))
       return { ...answer, extra: { ...answer.extra, upstream } }
@@ -123,7 +124,7 @@ function unknownUrl(): Response {
  * const token = await upstreamToken(ctx.auth)
  * ```
  *
- * @throws TypeError for a caller that did not sign in, as in a task that runs later; UpstreamSignInError if the provider ended the session,
+ * @throws TypeError for a caller that did not sign in, such as a machine or a task that runs later; UpstreamSignInError if the provider ended the session,
  * and the client has to sign in again; UpstreamUnavailableError if the provider does not answer.
  */
 export async function upstreamToken(auth: AuthInfo | undefined): Promise<string> {

@@ -105,8 +105,10 @@ async function metadata(request: Request, signing: Signing): Promise<Response> {
   const response = await libraryFor(signing).fetch(new Request(url), { OAUTH_KV: NO_STORE }, {})
   const found = (await response.json()) as { [member: string]: unknown }
   const methods = [...(found.token_endpoint_auth_methods_supported as string[]), 'private_key_jwt']
+  const grants = found.grant_types_supported as string[]
   return facts(request, {
     ...found,
+    ...(signing.machines.size > 0 && { grant_types_supported: [...grants, 'client_credentials'] }),
     token_endpoint_auth_methods_supported: methods,
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     client_id_metadata_document_supported: true,

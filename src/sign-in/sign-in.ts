@@ -4,13 +4,15 @@ import { textOf } from '../definition/error-text.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { isObject } from '../definition/is-object.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
+import { type Machine, toMachines } from './clients/machines.ts'
 import { checkSecrets, createKeys, type SignInKeys } from './keys.ts'
 import { placeOf, routeOf } from './place.ts'
 import { serveSignIn } from './server.ts'
 import type { Signing } from './signing.ts'
 import { storeOf } from './store/given-store.ts'
 import { type GrantStore, requireGrantStore } from './store/store.ts'
-import { verifyToken } from './tokens/verify.ts'
+import { type Checks, createChecks } from './tokens/checks.ts'
+import { type Caller, verifyToken } from './tokens/verify.ts'
 import { inUse } from './upstream/stand-in.ts'
 import { upstreamTokenOf } from './upstream/tokens.ts'
 import type { Upstream } from './upstream/upstream.ts'
@@ -29,7 +31,17 @@ export interface CoreOptions<E = Env> {
   accessTokenSeconds?: number
   /** Days that a connection may be unused, from 1 to 365. Default 30. */
   unusedDays?: number
-  /** Fetches the metadata documents of clients. Default: the global `fetch`. */
+  /**
+   * Milliseconds, up to 300 000, for which a valid token is remembered: a connection that another process ended is accepted for as long, and
+   * its open streams 15 seconds longer. Default 5000.
+   */
+  cacheMs?: number
+  /**
+   * Clients without a person, by the name that each sends as `client_id`: `{ 'nightly-report': { scopes: ['notes:read'], secret: (env) =>
+   * env.REPORT_SECRET } }`. Their tokens are valid for 15 minutes, or `accessTokenSeconds` if that is less, and cannot be refreshed. Default: none.
+   */
+  machines?: { readonly [name: string]: Machine }
+  /** Fetches the metadata documents of clients, and the keys of machines. Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
 }
 
@@ -40,6 +52,8 @@ export const CORE_OPTIONS: Names<CoreOptions> = {
   secrets: 'strings',
   accessTokenSeconds: [60, 86_400],
   unusedDays: [1, 365],
+  cacheMs: [0, 300_000],
+  machines: 'object',
   fetch: 'function',
 }
 
@@ -61,7 +75,7 @@ export interface SignIn {
   /** `path`: of the request, as its platform shows it. Undefined: it is none of sign-in. */
   serve(request: Request, path: string, context: SignInContext): Promise<Response> | undefined
   /** @throws InvalidTokenError or VerifierUnavailableError. */
-  verify(token: string, context: SignInContext): ReturnType<typeof verifyToken>
+  verify(token: string, context: SignInContext): Promise<Caller>
   upstreamToken(sub: string, connection: string, context: SignInContext): Promise<string>
   faultIn(env: unknown): string | undefined
 }
@@ -71,11 +85,21 @@ const DAY_SECONDS = 86_400
 /** @throws TypeError for invalid options. */
 export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): SignIn {
   requireOptions(where, options, CORE_OPTIONS, 'upstream', 'store', 'scopes')
-  const { upstream, store, scopes, secrets, accessTokenSeconds = 3600, unusedDays = 30 } = options
+  const {
+    upstream,
+    store,
+    scopes,
+    secrets,
+    accessTokenSeconds = 3600,
+    unusedDays = 30,
+    cacheMs = 5000,
+  } = options
   checkUpstream(where, upstream)
   checkScopes(where, scopes)
   if (typeof store !== 'function') requireGrantStore(where, store)
   if (secrets !== undefined) checkSecrets(`"secrets" of ${where}`, secrets)
+  const fetch: typeof globalThis.fetch = options.fetch ?? ((...given) => globalThis.fetch(...given))
+  const machines = toMachines(where, options.machines, scopes, fetch)
   const lifetimes = { access: accessTokenSeconds, idle: unusedDays * DAY_SECONDS }
   const storeFor = forEnv<GrantStore>(
     typeof store === 'function'
@@ -87,6 +111,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       : store,
   )
   const keysFor = forEnv<SignInKeys>((env) => createKeys(secrets ?? secretsIn(env, storeFor(env)!)))
+  const checksFor = forEnv<Checks>(() => createChecks(cacheMs))
   const stores = new Map<string, { readonly from: GrantStore; readonly own: Promise<GrantStore> }>()
   const ownStore = (from: GrantStore, issuer: string): Promise<GrantStore> => {
     const known = stores.get(issuer)
@@ -101,14 +126,15 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     return {
       env,
       place,
-      store: await ownStore(storeFor(env)!, place.issuer),
+      store: checksFor(env)!.forgetting(await ownStore(storeFor(env)!, place.issuer)),
       keys: keysFor(env)!,
       upstream: inUse(upstream, env),
       scopes,
       lifetimes,
       name: name ?? new URL(resource).host,
       address,
-      fetch: options.fetch ?? ((...given) => globalThis.fetch(...given)),
+      machines,
+      fetch,
       report: report ?? (() => {}),
     }
   }
@@ -118,7 +144,11 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       const route = routeOf(path, placeOf(context.resource))
       return route && serveSignIn(request, route, () => open(context), context.report ?? (() => {}))
     },
-    verify: async (token, context) => verifyToken(token, await open(context)),
+    verify: (token, context) =>
+      checksFor(context.env)!.run(context.resource, token, async (watched) => {
+        const signing = await open(context)
+        return verifyToken(token, { ...signing, store: watched(signing.store) })
+      }),
     upstreamToken: async (sub, connection, context) => upstreamTokenOf(await open(context), sub, connection),
     faultIn(env) {
       try {
@@ -127,6 +157,12 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
         // Bindings of a platform are not there when an operator asks.
         if (typeof store !== 'function') return textOf(error)
       }
+      for (const { faultIn } of machines.values())
+        try {
+          faultIn?.(env)
+        } catch (error) {
+          return textOf(error)
+        }
       return inUse(upstream, env).faultIn?.(env)
     },
   }

@@ -1,5 +1,6 @@
 /** What one request of sign-in has at hand, and the answers that its steps share. */
 import { clientByDocument } from './clients/documents.ts'
+import type { Machines } from './clients/machines.ts'
 import type { SignInKeys } from './keys.ts'
 import type { PageClient, PageScope, SignInPage } from './pages/model.ts'
 import { pagePolicy, renderPage } from './pages/pages.ts'
@@ -24,6 +25,7 @@ export interface Signing {
   /** What clients may ask for, with the sentence for the page. */
   readonly scopes: { readonly [name: string]: string }
   readonly lifetimes: Lifetimes
+  readonly machines: Machines
   /** The server's name for people. */
   readonly name: string
   /** Whose request it is, for limits. Undefined: unknown. */

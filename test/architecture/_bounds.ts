@@ -12,7 +12,10 @@ export const BOUNDS: readonly Bound[] = [
       'what sign-in waits for in it: its store, its provider and the documents of clients, each with `withTimeout`',
     waits: {
       'src/sign-in/auth.ts': '#token',
+      'src/sign-in/clients/assertion.ts': 'isAsserted.findKeys',
+      'src/sign-in/clients/machines.ts': 'KnownMachine.isSecret',
       'src/sign-in/keys.ts': 'SignInKeys.isTag SignInKeys.open SignInKeys.seal SignInKeys.tag',
+      'src/sign-in/tokens/checks.ts': 'Checks.run Checks.run.check',
       'src/sign-in/tokens/library.ts':
         'LibraryHelpers.completeAuthorization LibraryHelpers.lookupClient LibraryHelpers.parseAuthRequest ' +
         'LibraryServer.fetch LibraryServer.validateToken',

@@ -39,6 +39,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/sdk': 'app-shape description node-call node-socket',
     'src/retrieval/stores': 'http',
     'src/sign-in': 'keys oidc place sign-in',
+    'src/sign-in/clients': 'machines',
     'src/sign-in/store': 'commit given-store store',
     'src/sign-in/upstream': 'settings stand-in',
     'src/tasks': 'changes lease run-task settings waits',
@@ -96,7 +97,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/sign-in': 'server signing',
     'src/sign-in/browser': 'away browser connections consents flow question session',
     'src/sign-in/clients': 'assertion redirects registration',
-    'src/sign-in/tokens': 'grants tokens verify',
+    'src/sign-in/tokens': 'basic grants machine-tokens tokens verify',
     'src/definition': 'content json-members param-header prompt resource same-data tool-result',
     'src/http':
       'admission body forwarded host-and-origin hosts preflight public-url refusal refusals request-id',

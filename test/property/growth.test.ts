@@ -236,6 +236,18 @@ const REQUESTS: { readonly [what: string]: (text: string) => Promise<void> } = {
       })
     await world.form('/oauth/token', { token: text }, { cookie: text.replaceAll(/[^\x21-\x7e]/g, ';') })
   },
+  'a token request of a machine': async (text) => {
+    const world = createWorld({ machines: { report: { scopes: [], secret: 's'.repeat(32) } } })
+    const fields = { grant_type: 'client_credentials', client_id: 'report' }
+    await world.form('/oauth/token', { ...fields, client_secret: text })
+    await world.form('/oauth/token', { ...fields, client_assertion: text })
+    const proven = { ...fields, client_secret: 's'.repeat(32) }
+    await world.form('/oauth/token', { ...proven, scope: text, resource: text })
+    await world.form('/oauth/token', { ...proven, scope: text })
+    const authorization = `Basic ${btoa(`report:${text.replaceAll(/[^\x21-\x7e]/g, '+')}`)}`
+    await world.form('/oauth/token', { grant_type: 'client_credentials' }, { authorization })
+    await world.signIn.verify(text, world.context).catch(() => {})
+  },
   'a registration': async (text) => {
     await createWorld().register({ client_name: text, redirect_uris: [`https://a.example/${text}`] })
     await createWorld().send(new Request(`${ORIGIN}/oauth/register`, { method: 'POST', body: text }))

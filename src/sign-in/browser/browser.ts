@@ -49,6 +49,8 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
   const repeated = repeatedIn(searchParams)
   if (repeated !== undefined)
     return refusedRequest(signing, `The parameter ${JSON.stringify(repeated)} is repeated.`)
+  if (signing.machines.has(searchParams.get('client_id') ?? ''))
+    return refusedRequest(signing, 'The client signs in by itself, without a person.')
   const parsed = await asUnit(signing, async ({ library }) => {
     try {
       const url = signing.place.authorize + search

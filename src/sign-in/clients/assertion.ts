@@ -1,12 +1,11 @@
-/** Clients that prove with a key of their document that they are meant (RFC 7523 §2.2): `private_key_jwt`. */
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+/** Clients that prove with a key of their own that they are meant (RFC 7523 §2.2): `private_key_jwt`. */
+import { type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { digest } from '../../definition/digest.ts'
 import { isA } from '../../definition/error-text.ts'
-import { isObject } from '../../definition/is-object.ts'
 import type { Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
-import { type ClientDocument, ClientUnreachableError } from './documents.ts'
-import { fetchPublicJson, UnreachableUrlError } from './public-fetch.ts'
+import { ClientUnreachableError } from './documents.ts'
+import { UnreachableUrlError } from './public-fetch.ts'
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
@@ -34,15 +33,14 @@ export function assertedClient(assertion: string): string | undefined {
  */
 export async function isAsserted(
   assertion: string,
-  client: ClientDocument,
-  { place, fetch }: Signing,
+  clientId: string,
+  findKeys: () => Promise<JWTVerifyGetKey>,
+  { place }: Signing,
   unit: Unit,
 ): Promise<boolean> {
-  if (assertion.length > MAX_CHARACTERS || client.keys === undefined) return false
-  const { clientId } = client
+  if (assertion.length > MAX_CHARACTERS) return false
   try {
-    const keys = createLocalJWKSet(await keysOf(client.keys, fetch))
-    const { payload } = await jwtVerify(assertion, keys, {
+    const { payload } = await jwtVerify(assertion, await findKeys(), {
       algorithms: ASSERTION_ALGORITHMS,
       issuer: clientId,
       subject: clientId,
@@ -60,13 +58,4 @@ export async function isAsserted(
     if (!isA(cause, UnreachableUrlError)) return false
     throw new ClientUnreachableError(`The keys of the client ${clientId} cannot be reached.`, { cause })
   }
-}
-
-async function keysOf(
-  keys: NonNullable<ClientDocument['keys']>,
-  fetch: typeof globalThis.fetch,
-): Promise<JSONWebKeySet> {
-  const found = typeof keys === 'string' ? (await fetchPublicJson(keys, fetch)).value : keys
-  if (!isObject(found) || !Array.isArray(found.keys)) return { keys: [] }
-  return { keys: found.keys as JSONWebKeySet['keys'] }
 }

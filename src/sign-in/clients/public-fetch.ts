@@ -7,6 +7,7 @@ import { withTimeout } from '../../definition/timeout.ts'
 import { parseHost } from '../../request/address.ts'
 
 const MAX_REDIRECTS = 3
+/** Of a client's metadata document, as the IETF's draft says. */
 const MAX_BYTES = 5120
 const TIMEOUT_MS = 5000
 
@@ -42,6 +43,7 @@ export function isPublicUrl(url: URL): boolean {
 export async function fetchPublicJson(
   start: string,
   fetch: typeof globalThis.fetch,
+  maxBytes = MAX_BYTES,
 ): Promise<FetchedDocument> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   let url = new URL(start)
@@ -62,7 +64,7 @@ export async function fetchPublicJson(
       const isPassing = status >= 500 || status === 429 || status === 408
       throw new (isPassing ? UnreachableUrlError : RefusedUrlError)(`it answers with status ${status}`)
     }
-    const text = await readText(response, signal)
+    const text = await readText(response, signal, maxBytes)
     try {
       return { value: JSON.parse(text), cacheControl: response.headers.get('cache-control') ?? '' }
     } catch {
@@ -80,7 +82,7 @@ async function ask(url: URL, fetch: typeof globalThis.fetch, signal: AbortSignal
   }
 }
 
-async function readText(response: Response, signal: AbortSignal): Promise<string> {
+async function readText(response: Response, signal: AbortSignal, maxBytes: number): Promise<string> {
   const reader = response.body?.getReader()
   if (reader === undefined) return ''
   const ended = new Promise<never>((_resolve, reject) => {
@@ -99,9 +101,9 @@ async function readText(response: Response, signal: AbortSignal): Promise<string
     ])
     if (done) return text + decoder.decode()
     bytes += value.byteLength
-    if (bytes > MAX_BYTES) {
+    if (bytes > maxBytes) {
       void reader.cancel().catch(() => {})
-      throw new RefusedUrlError(`it is over ${MAX_BYTES} bytes`)
+      throw new RefusedUrlError(`it is over ${maxBytes} bytes`)
     }
     text += decoder.decode(value, { stream: true })
   }

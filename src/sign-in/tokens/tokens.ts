@@ -7,11 +7,14 @@ import { digest } from '../../definition/digest.ts'
 import { isA, textOf } from '../../definition/error-text.ts'
 import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
 import { ClientRefusedError, ClientUnreachableError, clientByDocument } from '../clients/documents.ts'
+import { keysOf } from '../clients/public-keys.ts'
 import { asUnit, libraryFor, oauthError, repeatedIn, type Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
 import { keepUpstreamTokens } from '../upstream/tokens.ts'
+import { readBasic } from './basic.ts'
 import { endGrant, isGrantPart } from './grants.ts'
 import type { LibraryFailure } from './library.ts'
+import { machineNamed, machineToken } from './machine-tokens.ts'
 
 /** How long a used refresh token gets the same answer again: its client may have lost it, or two of its processes were as fast. */
 const REPEAT_MS = 30_000
@@ -34,39 +37,56 @@ export async function token(request: Request, body: string, signing: Signing): P
   const repeated = repeatedIn(sent)
   if (repeated !== undefined)
     return oauthError(400, 'invalid_request', `The parameter ${JSON.stringify(repeated)} is repeated`)
+  const machine = machineNamed(request, sent, signing)
+  try {
+    return await (machine === undefined
+      ? clientToken(request, sent, signing)
+      : machineToken(request, sent, machine, signing))
+  } catch (error) {
+    // A machine's keys are the operator's matter.
+    if (machine !== undefined) signing.report(error)
+    if (isA(error, ClientUnreachableError)) return oauthError(503, 'temporarily_unavailable', textOf(error))
+    if (isA(error, ClientRefusedError)) return oauthError(401, 'invalid_client', textOf(error))
+    throw error
+  }
+}
+
+/** For a client that a person let in. */
+async function clientToken(request: Request, sent: URLSearchParams, signing: Signing): Promise<Response> {
   const field = sent.get('grant_type') === 'refresh_token' ? 'refresh_token' : 'token'
   const presented = await untagged(signing, sent.get(field) ?? '')
   if (sent.has(field)) sent.set(field, presented.token)
   const isRefresh = field === 'refresh_token'
   if (isRefresh && sent.has(field) && !presented.isOurs)
     return oauthError(400, 'invalid_grant', 'This is not a refresh token of this server')
-  try {
-    return await asUnit(signing, async (unit) => {
-      const form = new URLSearchParams(sent)
-      const refused = await authenticate(form, signing, unit)
-      if (refused !== undefined) return refused
-      let failure: LibraryFailure | undefined
-      const library = libraryFor(signing, (failed) => {
-        failure = failed
-      })
-      const response = await library.fetch(toLibrary(request, form, signing), { OAUTH_KV: unit.library }, {})
-      if (failure?.internal?.reason === 'refresh_token_mismatch')
-        return reused(request, form, signing, unit, presented.token, response)
-      if (!response.ok || !form.has('grant_type')) return withPrivacy(response)
-      const answer = (await response.json()) as { [member: string]: unknown }
-      if (typeof answer.refresh_token === 'string')
-        answer.refresh_token = `${answer.refresh_token}.${await signing.keys.tag(answer.refresh_token)}`
-      const text = JSON.stringify(answer)
-      if (isRefresh) await remember(request, form, signing, unit, presented.token, text)
-      const [sub, grantId] = String(answer.access_token).split(':')
-      if (isGrantPart(sub) && isGrantPart(grantId)) await keepUpstreamTokens(signing, unit, sub, grantId)
-      return withPrivacy(new Response(text, response))
+  return asUnit(signing, async (unit) => {
+    const form = new URLSearchParams(sent)
+    const refused = await authenticate(form, signing, unit)
+    if (refused !== undefined) return refused
+    let failure: LibraryFailure | undefined
+    const library = libraryFor(signing, (failed) => {
+      failure = failed
     })
-  } catch (error) {
-    if (isA(error, ClientUnreachableError)) return oauthError(503, 'temporarily_unavailable', textOf(error))
-    if (isA(error, ClientRefusedError)) return oauthError(401, 'invalid_client', textOf(error))
-    throw error
-  }
+    const response = await library.fetch(toLibrary(request, form, signing), { OAUTH_KV: unit.library }, {})
+    // The grant exists, for others.
+    if (
+      failure?.code === 'unsupported_grant_type' &&
+      form.get('grant_type') === 'client_credentials' &&
+      signing.machines.size > 0
+    )
+      return oauthError(400, 'unauthorized_client', 'This client is not one of "machines"')
+    if (failure?.internal?.reason === 'refresh_token_mismatch')
+      return reused(request, form, signing, unit, presented.token, response)
+    if (!response.ok || !form.has('grant_type')) return withPrivacy(response)
+    const answer = (await response.json()) as { [member: string]: unknown }
+    if (typeof answer.refresh_token === 'string')
+      answer.refresh_token = `${answer.refresh_token}.${await signing.keys.tag(answer.refresh_token)}`
+    const text = JSON.stringify(answer)
+    if (isRefresh) await remember(request, form, signing, unit, presented.token, text)
+    const [sub, grantId] = String(answer.access_token).split(':')
+    if (isGrantPart(sub) && isGrantPart(grantId)) await keepUpstreamTokens(signing, unit, sub, grantId)
+    return withPrivacy(new Response(text, response))
+  })
 }
 
 /**
@@ -86,7 +106,8 @@ async function authenticate(
   if (assertion === null) return client.isPublic ? undefined : refuse()
   const isRight =
     form.get('client_assertion_type') === ASSERTION_TYPE &&
-    (await isAsserted(assertion, client, signing, unit))
+    client.keys !== undefined &&
+    (await isAsserted(assertion, clientId, () => keysOf(client.keys!, signing.fetch), signing, unit))
   if (!isRight) return refuse()
   proven(form, clientId)
   return undefined
@@ -161,10 +182,7 @@ const repeatKey = async (used: string): Promise<string> => `again:${await digest
 function clientIdOf(request: Request, form: URLSearchParams): string {
   const inBody = form.get('client_id')
   if (inBody !== null && inBody !== '') return inBody
-  const basic = /^basic +([\w+/]+=*)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-  if (basic === undefined) return ''
-  const [id = ''] = atob(basic).split(':')
-  return decodeURIComponent(id.replaceAll('+', ' '))
+  return readBasic(request)?.id ?? ''
 }
 
 /** CORS is added where the response leaves. */

@@ -5,12 +5,13 @@ import type { Person } from '../browser/person.ts'
 import { libraryFor, type Signing } from '../signing.ts'
 import { grantKey } from './grants.ts'
 import type { LibraryStore, Validated } from './library.ts'
+import { isMachineToken, type MachineCaller, verifyMachineToken } from './machine-tokens.ts'
 
 /** Of the library: person, grant and 32 random characters. */
 const TOKEN = /^([\w-]{1,64}):([\w-]{16}):[\w-]{32}$/
 
 export function isSignInToken(token: string): boolean {
-  return TOKEN.test(token)
+  return TOKEN.test(token) || isMachineToken(token)
 }
 
 /** The caller of a valid token. */
@@ -26,8 +27,12 @@ export interface SignedIn {
   }
 }
 
+/** Who has a valid token. */
+export type Caller = SignedIn | MachineCaller
+
 /** @throws InvalidTokenError, or VerifierUnavailableError if the store does not answer. */
-export async function verifyToken(token: string, signing: Signing): Promise<SignedIn> {
+export async function verifyToken(token: string, signing: Signing): Promise<Caller> {
+  if (isMachineToken(token)) return verifyMachineToken(token, signing)
   const [, sub, grantId] = TOKEN.exec(token) ?? []
   if (sub === undefined || grantId === undefined)
     throw new InvalidTokenError('The token is not one of this server.')

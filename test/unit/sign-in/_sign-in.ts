@@ -1,8 +1,14 @@
 /** A server that signs people in, the browser of a person, and a client, in memory. */
 
-import { createSignIn, type SignIn, type SignInContext } from '../../../src/sign-in/sign-in.ts'
+import {
+  type CoreOptions,
+  createSignIn,
+  type SignIn,
+  type SignInContext,
+} from '../../../src/sign-in/sign-in.ts'
 import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import type { GrantStore } from '../../../src/sign-in/store/store.ts'
+import type { SignedIn } from '../../../src/sign-in/tokens/verify.ts'
 import type { Upstream, UpstreamIdentity, UpstreamTokens } from '../../../src/sign-in/upstream/upstream.ts'
 
 export const ORIGIN = 'https://mcp.example.com'
@@ -77,7 +83,8 @@ export interface World {
   register(metadata?: object): Promise<Response>
 }
 
-export interface WorldOptions {
+export interface WorldOptions extends Pick<CoreOptions, 'machines' | 'cacheMs'> {
+  readonly env?: object
   readonly store?: GrantStore
   readonly upstream?: FakeUpstream
   readonly origin?: string
@@ -97,9 +104,13 @@ export function createWorld(options: WorldOptions = {}): World {
   } = options
   const { scopes = SCOPES, fetch = async () => Promise.reject(new TypeError('no network')) } = options
   const reports: unknown[] = []
-  const signIn = createSignIn('createSignIn', { upstream, store, scopes, secrets, fetch })
+  const signIn = createSignIn('createSignIn', {
+    ...{ upstream, store, scopes, secrets, fetch },
+    ...(options.machines && { machines: options.machines }),
+    ...(options.cacheMs !== undefined && { cacheMs: options.cacheMs }),
+  })
   const context: SignInContext = {
-    env: {},
+    env: options.env ?? {},
     resource: options.resource ?? `${origin}/mcp`,
     name: 'Notes',
     address: options.address,
@@ -298,6 +309,11 @@ export async function registered(world: World, metadata = {}): Promise<string> {
   const response = await world.register(metadata)
   if (response.status !== 201) throw new Error(`Registration: ${response.status} ${await response.text()}`)
   return ((await response.json()) as { client_id: string }).client_id
+}
+
+/** The person of a token. */
+export async function personOf(world: World, token: string): Promise<SignedIn> {
+  return (await world.signIn.verify(token, world.context)) as SignedIn
 }
 
 /** A client with tokens. */

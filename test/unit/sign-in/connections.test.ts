@@ -10,6 +10,7 @@ import {
   fakeUpstream,
   Jar,
   ORIGIN,
+  personOf,
   refresh,
   registered,
   SECRET,
@@ -143,7 +144,7 @@ describe("the provider's token", () => {
 
   async function held(world: World) {
     const { clientId, tokens } = await connected(world)
-    const { extra } = await world.signIn.verify(tokens.access_token, world.context)
+    const { extra } = await personOf(world, tokens.access_token)
     const get = (by: World = world) => by.signIn.upstreamToken(extra.sub, extra.connection, by.context)
     return { clientId, tokens, get }
   }

@@ -11,12 +11,20 @@ import {
   registered,
   signInAs,
   type Tokens,
+  type World,
 } from '../_sign-in.ts'
 import { createWholeServer } from './_whole-server.ts'
 
 afterEach(() => {
   vi.useRealTimers()
 })
+
+/** Of a person's token: machines have none. */
+async function subOf({ signIn, context }: World, token: string): Promise<string> {
+  const { sub } = (await signIn.verify(token, context)).extra
+  if (sub === undefined) throw new Error('This is the token of a machine.')
+  return sub
+}
 
 const textOf = ({ result }: { readonly result: unknown }): string => JSON.stringify(result)
 
@@ -145,25 +153,24 @@ describe('RFC 9700 §4.15: a client impersonates a resource owner', () => {
   it('no client chooses its id, and no id is that of a person', async () => {
     const world = createWorld()
     const { tokens } = await connected(world)
-    const { extra } = await world.signIn.verify(tokens.access_token, world.context)
-    for (const client_id of [extra.sub, 'anna', 'admin']) {
-      const response = await world.register({ client_id, sub: extra.sub })
+    const sub = await subOf(world, tokens.access_token)
+    for (const client_id of [sub, 'anna', 'admin']) {
+      const response = await world.register({ client_id, sub })
       expect(((await response.json()) as { client_id: string }).client_id).not.toBe(client_id)
     }
-    for (let count = 0; count < 20; count++)
-      expect(await registered(world)).not.toHaveLength(extra.sub.length)
+    for (let count = 0; count < 20; count++) expect(await registered(world)).not.toHaveLength(sub.length)
   })
 
   it('a client without a person gets no token of one', async () => {
     const world = createWorld()
     const { tokens, clientId } = await connected(world)
-    const { extra } = await world.signIn.verify(tokens.access_token, world.context)
+    const sub = await subOf(world, tokens.access_token)
     for (const grant_type of [
       ...['password', 'client_credentials', 'urn:ietf:params:oauth:grant-type:device_code', 'implicit', ''],
       ...['urn:ietf:params:oauth:grant-type:jwt-bearer', 'urn:ietf:params:oauth:grant-type:token-exchange'],
     ]) {
       const response = await world.form('/oauth/token', {
-        ...{ grant_type, client_id: clientId, username: extra.sub, sub: extra.sub, scope: 'notes:read' },
+        ...{ grant_type, client_id: clientId, username: sub, sub, scope: 'notes:read' },
         ...{ subject_token: tokens.access_token, assertion: 'x.y.z' },
         subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
       })
@@ -179,7 +186,7 @@ describe('MCP session hijacking', () => {
     const session = { 'mcp-session-id': tokens.access_token }
     expect((await call('who', undefined, session)).status).toBe(401)
     const mallory = await connected(world, { person: 'mallory' })
-    const { sub } = (await world.signIn.verify(tokens.access_token, world.context)).extra
+    const sub = await subOf(world, tokens.access_token)
     const answer = await call('who', mallory.tokens.access_token, { 'mcp-session-id': sub, 'x-user': sub })
     if (answer.status === 200) expect(textOf(answer)).toContain('mallory@example.com')
   })
