@@ -14,7 +14,7 @@ const ALWAYS = ['README.md', 'LICENSE', 'package.json']
 const REFERENCES = ['docs/http.md', 'docs/cli.md', 'docs/degradation.md', 'docs/deploy/facts.md']
 const MAX_WORDS = 1500
 /** Of all pages under docs/. */
-const MAX_WORDS_IN_ALL = 51_148
+const MAX_WORDS_IN_ALL = 51_200
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const wordsOf = (path: string): number => read(path).trim().split(/\s+/).length
