@@ -2,6 +2,7 @@
  * The configuration of `MCPServer`, and the types that describe a server.
  */
 
+import type { SignInFacts } from './auth/auth.ts'
 import { type AgentLike, agentTool, type WorkflowLike, workflowTool } from './definition/agent.ts'
 import type { LegacyPolicy } from './definition/ask.ts'
 import type { Icon } from './definition/content.ts'
@@ -121,6 +122,8 @@ export interface DeploymentInfo {
   authFault?: string
   /** The store of its API keys in the environment that was given, for `mayfly keys`. May throw. */
   keyStore?: () => unknown
+  /** Who signs people in, in the environment that was given. Default: nobody. */
+  signIn?: SignInFacts
   /** Whether the public URL is known from `http.publicUrl` or `http.trustProxy`. Default false. */
   knowsPublicUrl?: boolean
 }

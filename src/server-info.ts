@@ -11,9 +11,11 @@ export function describeDeployment(
   const { id, auth, bus, subscriptions, http, rendezvous, secret, tasks, legacy = 'explain' } = config
   const tokenAuth = env === undefined ? undefined : tokenAuthOf(config)
   const authFault = tokenAuth?.faultIn?.(env, id)
+  const signIn = tokenAuth?.signInFacts?.(env)
   return {
     ...(tokenAuth?.keyStore !== undefined && { keyStore: () => tokenAuth.keyStore!(env, id) }),
     ...(authFault !== undefined && { authFault }),
+    ...(signIn !== undefined && { signIn }),
     hasBus: bus !== undefined && bus !== false,
     hasSubscriptions: subscriptions !== undefined,
     hasLocalBus: bus !== false && bus?.isLocal === true,

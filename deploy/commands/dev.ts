@@ -5,6 +5,7 @@
  * screen on stderr says it.
  */
 
+import type { SignInFacts } from '../../src/auth/auth.ts'
 import type { RunningTarget, StartOptions } from '../contract/target.ts'
 import { refuseFaulty } from '../doctor/load.ts'
 import { createErrorLog } from '../playground/error-log.ts'
@@ -78,6 +79,7 @@ export const dev = projectCommand({
       tasksSecret: process.env.MAYFLY_TASKS_SECRET,
     })
     let tools: number | undefined
+    let signIn: SignInFacts | undefined
     const errors = createErrorLog()
     return serveUntilInterrupted({
       start: (onChange) =>
@@ -100,12 +102,15 @@ export const dev = projectCommand({
         if (values.open && playground !== undefined) openInBrowser(playground)
         return undefined
       },
+      signIn: () => signIn,
       hint: 'A change of the code reloads it. Ctrl+C stops it.',
       cron,
       hasOwnPath: path !== undefined,
       check: async () => {
         const startsWith = target.hasOwnVariables ? 'others, too' : 'the variables of this machine'
-        tools = await refuseFaulty(project, { startsWith })
+        const { info, ...known } = await refuseFaulty(project, { startsWith })
+        tools = known.tools
+        signIn = info?.signIn
       },
     })
   },
@@ -130,6 +135,8 @@ interface Serving {
   /** Whether the path of the MCP endpoint was given instead of the platform's default. */
   readonly hasOwnPath?: boolean
   readonly check?: () => Promise<void>
+  /** Who signs people in, as `check` has found. */
+  readonly signIn?: () => SignInFacts | undefined
   /** The last line of the screen: what the user may do next. */
   readonly hint: string
 }
@@ -189,7 +196,9 @@ async function serveUntilExit(
   const key = front?.key === undefined ? '' : `#token=${front.key}`
   if (process.stdout.isTTY !== true || !terminal.isScreen) process.stdout.write(`ready ${endpoint}\n`)
   const tasks = key && `${origin}${PREFIX}tasks${key}`
-  terminal.show(readyScreen({ endpoint, wantsToken, playground, tasks, hint: serving.hint }))
+  terminal.show(
+    readyScreen({ endpoint, wantsToken, playground, tasks, signIn: serving.signIn?.(), hint: serving.hint }),
+  )
   beside.tool = serving.onReady?.({ endpoint, playground: playground && playground + key })
   if (serving.cron !== undefined)
     void callLocally(origin + baseOf(path, serving.hasOwnPath), serving.cron, over)
@@ -207,23 +216,34 @@ interface Ready {
   readonly playground: string | undefined
   /** The page of the tasks, or empty. */
   readonly tasks: string
+  readonly signIn: SignInFacts | undefined
   readonly hint: string
 }
 
 /** Not every client can sign in by itself, and not every server offers it. */
 const TOKEN_NEEDED = 'clients that do not sign in need one, here in the variable TOKEN'
 
-function readyScreen({ endpoint, wantsToken, playground, tasks, hint }: Ready): string {
+/** Who says who people are. */
+function signInLine({ provider, isStandIn, unset }: SignInFacts): string {
+  if (!isStandIn) return `people sign in with ${provider}`
+  const remedy = unset.length === 0 ? `set up ${provider}` : `set ${listed(unset)} in .env to use ${provider}`
+  return `a stand-in asks who somebody is, and believes the answer: ${remedy}`
+}
+
+const listed = (names: readonly string[]): string => new Intl.ListFormat('en').format(names)
+
+function readyScreen({ endpoint, wantsToken, playground, tasks, signIn, hint }: Ready): string {
   const { heading, mainUrl, url, command, dim } = stylesFor(process.stderr)
   const page = endpoint.replace(/mcp$/, '')
-  const add = `npx mayfly add ${quoted(endpoint)} --client cursor${wantsToken ? ' --bearer-env TOKEN' : ''}`
+  const add = `npx mayfly add ${quoted(endpoint)} --client cursor${wantsToken && signIn === undefined ? ' --bearer-env TOKEN' : ''}`
   // Not wrapped, so that it can be copied.
   const rows = [
     ['URL', mainUrl(endpoint)],
     ['Playground', playground && mainUrl(playground)],
     ['Tasks', tasks && url(tasks)],
     ['Page', url(playground === page ? `${page}?landing` : page)],
-    ['Token', wantsToken ? TOKEN_NEEDED : ''],
+    ['Sign-in', signIn && signInLine(signIn)],
+    ['Token', wantsToken && signIn === undefined ? TOKEN_NEEDED : ''],
     ['Add it', command(add)],
   ].filter((row): row is [string, string] => Boolean(row[1]))
   return `

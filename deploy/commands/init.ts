@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { grantsOf } from '../contract/abilities.ts'
 import { type InitAnswers, projectFiles } from '../init/project-template.ts'
 import { TEMPLATES, type Template } from '../init/server-template.ts'
 import { isSecretFile } from '../project/secrets.ts'
@@ -23,7 +24,7 @@ const HELP: Help = {
     ],
     [
       '--with',
-      'auth: clients need a token; asking: a tool that asks twice; hono: mounted in a Hono app; tasks: a long-running tool, with a store and a runner for the platform; fromSdk: a server of the official SDK. May be repeated; fromSdk excludes asking and tasks',
+      'auth: clients need a token; sign-in: people sign in with Google; asking: a tool that asks twice; hono: mounted in a Hono app; tasks: a long-running tool, with a store and a runner for the platform; fromSdk: a server of the official SDK. May be repeated; fromSdk excludes asking and tasks, sign-in excludes auth',
     ],
   ],
   text: [
@@ -58,7 +59,8 @@ export async function init(args: string[]): Promise<number> {
   const templates = chosenTemplates(values.with ?? [])
   const { dir, ...chosen } = await complete(given)
   const answers = { ...chosen, templates }
-  if (templates.has('tasks')) checkTaskPlatforms(answers.targets)
+  if (templates.has('tasks')) checkPlatforms(answers.targets, 'tasks', ({ tasks }) => tasks)
+  if (templates.has('sign-in')) checkPlatforms(answers.targets, 'connections', ({ tasks }) => grantsOf(tasks))
   const folder = resolve(dir)
   refuseOccupied(folder)
   const files = projectFiles(answers)
@@ -100,22 +102,28 @@ function chosenTemplates(names: readonly string[]): ReadonlySet<Template> {
       `a server of the official SDK does ${own} in its own way: pass --with fromSdk or --with ${own}`,
     )
   }
+  if (chosen.has('auth') && chosen.has('sign-in'))
+    throw new UsageError('people sign in, or clients have one token: pass --with auth or --with sign-in')
   return chosen
 }
 
-/** A server has one task store. Throws `UsageError` for platforms that need different stores, or that have none. */
-function checkTaskPlatforms(chosen: InitAnswers['targets']): void {
+/** A server has one store. Throws `UsageError` for platforms that need different stores, or that have none. */
+function checkPlatforms(
+  chosen: InitAnswers['targets'],
+  what: 'tasks' | 'connections',
+  storeOf: (target: InitAnswers['targets'][number][1]) => string | undefined,
+): void {
   const [first] = chosen
-  const without = chosen.find(([, { tasks }]) => tasks === undefined)
+  const without = chosen.find(([, target]) => storeOf(target) === undefined)
   if (without !== undefined) {
     throw new UsageError(
-      `${without[0]} has no store that can keep tasks: pass another --target, such as ${without[0].replace('-edge', '')}`,
+      `${without[0]} has no store that can keep ${what}: pass another --target, such as ${without[0].replace('-edge', '')}`,
     )
   }
-  const other = chosen.find(([, { tasks }]) => tasks !== first![1].tasks)
+  const other = chosen.find(([, target]) => storeOf(target) !== storeOf(first![1]))
   if (other !== undefined) {
     throw new UsageError(
-      `${first![0]} and ${other[0]} keep tasks in different ways: make a project for each, and share src/mcp.ts`,
+      `${first![0]} and ${other[0]} keep ${what} in different ways: make a project for each, and share ${what === 'tasks' ? 'src/mcp.ts' : 'its tools'}`,
     )
   }
 }

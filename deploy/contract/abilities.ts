@@ -9,6 +9,9 @@
  */
 export type TaskPlatform = 'objects' | 'process' | 'cron' | 'dynamodb'
 
+/** How a new project stores the connections of people who sign in: in a Durable Object, Postgres or DynamoDB. */
+export type GrantPlatform = 'objects' | 'postgres' | 'dynamodb'
+
 /**
  * What a platform cannot do. `streaming`: it sends buffered responses only. `disconnect`: it does not report that a client has gone. `shared
  * memory`: two calls at once never meet in one process. `streamed requests`: it passes on a request when it has all of it.
@@ -29,6 +32,11 @@ export interface Abilities {
   readonly runners: readonly Engine[]
   /** How a new project stores and runs tasks. Undefined if the platform cannot. */
   readonly tasks?: TaskPlatform
+}
+
+/** Where a platform has a store for tasks, it has one for the connections of people. */
+export function grantsOf(tasks: TaskPlatform | undefined): GrantPlatform | undefined {
+  return tasks === 'process' || tasks === 'cron' ? 'postgres' : tasks
 }
 
 export type Engine = (typeof ENGINES)[number]

@@ -6,7 +6,7 @@ import type { Release, ReleaseOptions, Removal, RollbackOptions } from './releas
 import type { SecretStore, SecretStoreOptions } from './secret-store.ts'
 import type { DeployStep } from './step.ts'
 
-export type { TaskPlatform } from './abilities.ts'
+export type { GrantPlatform, TaskPlatform } from './abilities.ts'
 export { type DeployStep, SECRET_FILE } from './step.ts'
 
 /** A user's project. */
@@ -85,7 +85,7 @@ export interface Target {
   /** `mayfly init`: throws `UsageError` for a name that a deployment refuses. `remedy` is what to do about it. Default: all are taken. */
   refuseName?(name: string, remedy: string): void
   /** `mayfly init`: the platform's files for a new project, by path from its root. */
-  files(project: { readonly name: string; readonly hasTasks?: boolean }): ProjectFiles
+  files(project: NewProject): ProjectFiles
 }
 
 export interface StartOptions {
@@ -232,6 +232,14 @@ export interface Finding {
   readonly level: 'ok' | 'warning' | 'error'
   /** One line: the finding and, for a warning or an error, what to do. */
   readonly message: string
+}
+
+/** What `mayfly init` was asked for. */
+export interface NewProject {
+  readonly name: string
+  readonly hasTasks?: boolean
+  /** Whether people sign in, so that their connections are stored. */
+  readonly hasGrants?: boolean
 }
 
 export interface ProjectFiles {

@@ -16,12 +16,12 @@ const MAIN = `export { default } from 'mayfly:entry'\n`
 /**
  * Refuses a server that cannot answer any request: throws a `CliError` that names the tool, resource or prompt and its error, or what is
  * exported instead of a server. With `mustLoad`, also one that throws while it loads. What uses modules or globals of its own platform may
- * work there. Returns the number of tools, if it is known.
+ * work there. Returns what is known of it.
  */
 export async function refuseFaulty(
   project: Project,
   { signal, mustLoad = false, startsWith }: FaultOptions = {},
-): Promise<number | undefined> {
+): Promise<Pick<Description, 'tools' | 'info'>> {
   const variables = startsWith === undefined ? undefined : DEVELOPED
   const { fault, info, tools } = await describeServer(project, { signal, variables }).catch(
     (error): Partial<Description> => {
@@ -31,11 +31,11 @@ export async function refuseFaulty(
     },
   )
   if (fault !== undefined) throw faultOf(project, fault)
-  if (startsWith === undefined || info?.authFault === undefined) return tools
+  if (startsWith === undefined || info?.authFault === undefined) return { tools, info }
   const error = faultOf(project, `auth: ${info.authFault}`)
   if (startsWith === 'the variables of this machine') throw error
   terminal.warn(error.message)
-  return tools
+  return { tools, info }
 }
 
 /** Not where modules or globals of its own platform were missing. */

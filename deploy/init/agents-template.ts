@@ -43,6 +43,11 @@ export function agentsFile({ name, targets, templates }: AgentsAnswers): string 
           'Clients need `API_TOKEN`. `ctx.auth` identifies the caller; `scopes` on a tool restricts who may call it.',
         ]
       : []),
+    ...(templates.has('sign-in')
+      ? [
+          'People sign in (`src/sign-in.ts`). `ctx.auth.extra` has `sub`, `name` and `email` of the caller; `scopes` on a tool restricts who may call it.',
+        ]
+      : []),
     ...(templates.has('hono')
       ? [
           "`src/server.ts` is the Hono app: add your routes there. `honoContext(ctx)` is the app's context in a tool.",
@@ -72,8 +77,7 @@ npm test          # after each change; add a test for each tool in test/server.t
 npm run types     # type-check
 npm run dev       # serve it locally: the URL is in the line that begins with ready
 npm run check -- <url>    # verify a deployed server
-${callOf('<url>', templates.has('auth')).join(' ')}
-\`\`\`
+${templates.has('sign-in') ? '' : `${callOf('<url>', templates.has('auth')).join(' ')}\n`}\`\`\`
 
 Documentation of the installed version: \`${DOCS}/llms.txt\` lists the pages, such as \`${DOCS}/docs/tools.md\`.
 `

@@ -1,12 +1,14 @@
 /** The other files of the project that `mayfly init` writes. */
 import { randomBytes } from 'node:crypto'
-import type { ProjectFiles, Target, TaskPlatform } from '../contract/target.ts'
+import { grantsOf } from '../contract/abilities.ts'
+import type { GrantPlatform, ProjectFiles, Target, TaskPlatform } from '../contract/target.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 import { agentsFile } from './agents-template.ts'
 import { deployWorkflow } from './deploy-workflow.ts'
 import { previewWorkflow } from './preview-workflow.ts'
 import { readmeFile } from './readme-template.ts'
 import { serverSources, type Template } from './server-template.ts'
+import { type SignInParts, signInParts } from './sign-in-template.ts'
 import { NODE_TYPES, type TaskParts, taskParts } from './tasks-template.ts'
 import { testSource } from './test-template.ts'
 
@@ -53,11 +55,14 @@ const TOKEN = '# The token that clients send as Authorization: Bearer <token>.'
 export function projectFiles(answers: InitAnswers): Map<string, string> {
   const { name, targets, templates } = answers
   const hasTasks = templates.has('tasks')
-  const platforms = targets.map(([, target]) => target.files({ name, hasTasks }))
+  const grants = grantsIn(answers)
+  const platforms = targets.map(([, target]) =>
+    target.files({ name, hasTasks, hasGrants: grants !== undefined }),
+  )
   const tasks = tasksOf(answers)
   return new Map([
-    ...serverSources({ ...answers, tasks }),
-    ...(tasks === undefined ? [] : taskParts(tasks, name).files),
+    ...serverSources({ ...answers, tasks, grants }),
+    ...partsOf(answers).flatMap(({ files }) => files),
     ['test/server.test.ts', testSource(answers)],
     ['package.json', json(manifest(answers, platforms))],
     ['tsconfig.json', json(tsconfig(answers))],
@@ -66,7 +71,7 @@ export function projectFiles(answers: InitAnswers): Map<string, string> {
     ['.env', environment(answers, () => randomBytes(32).toString('base64url'))],
     ['.github/workflows/ci.yml', workflow(targets.map(([target]) => target))],
     ...deployment(answers, platforms),
-    ['README.md', readmeFile(answers, partsOf(answers), platforms[0]?.path)],
+    ['README.md', readmeFile(answers, tasksIn(answers), signInOf(answers), platforms[0]?.path)],
     ['AGENTS.md', agentsFile(answers)],
     ...platforms.flatMap(({ files }) => Object.entries(files)),
   ])
@@ -118,10 +123,37 @@ function tasksOf({ templates, targets }: InitAnswers): TaskPlatform | undefined 
   return templates.has('tasks') ? targets[0]?.[1].tasks : undefined
 }
 
+/** All targets use the same store. */
+function grantsIn({ templates, targets }: InitAnswers): GrantPlatform | undefined {
+  return templates.has('sign-in') ? grantsOf(targets[0]?.[1].tasks) : undefined
+}
+
 /** One, or none if there are no tasks. */
-function partsOf(answers: InitAnswers): TaskParts[] {
+function tasksIn(answers: InitAnswers): TaskParts[] {
   const tasks = tasksOf(answers)
   return tasks === undefined ? [] : [taskParts(tasks, answers.name)]
+}
+
+/** One, or none if nobody signs in. */
+function signInOf(answers: InitAnswers): SignInParts[] {
+  const grants = grantsIn(answers)
+  if (grants === undefined) return []
+  const [target] = answers.targets.map(([, target]) => target)
+  const path = target!.files({ name: answers.name }).path ?? '/mcp'
+  const url = `http://127.0.0.1:${target!.defaultPort}${path}`
+  return [signInParts(grants, { url, path, isOwnMachine: target!.isOwnMachine === true })]
+}
+
+type Parts = Omit<TaskParts, 'about'>
+
+/** What tasks and sign-in add. A variable that both need is there once. */
+function partsOf(answers: InitAnswers): Parts[] {
+  const taken = new Set<string>()
+  return [...tasksIn(answers), ...signInOf(answers)].map((parts) => {
+    const variables = parts.variables.filter(({ name }) => !taken.has(name))
+    for (const { name } of variables) taken.add(name)
+    return { ...parts, variables }
+  })
 }
 
 /** Types of the modules that the server may import besides packages: those of Node and Bun, or what the task store needs. */
@@ -159,7 +191,11 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
     private: true,
     type: 'module',
     // The default for `--target`.
-    mayfly: { targets: targets.map(([target]) => target), ...(tasks !== undefined && CRON[tasks]) },
+    mayfly: {
+      targets: targets.map(([target]) => target),
+      ...(tasks !== undefined && CRON[tasks]),
+      ...(grantsIn(answers) === 'dynamodb' && { grants: 'dynamodb' }),
+    },
     scripts: {
       ...Object.fromEntries(scripts),
       check: 'mayfly check',

@@ -2,6 +2,7 @@
 import type { Target } from '../contract/target.ts'
 import { callOf } from './agents-template.ts'
 import { serverPath, type Template } from './server-template.ts'
+import type { SignInParts } from './sign-in-template.ts'
 import type { TaskParts } from './tasks-template.ts'
 
 export interface ReadmeAnswers {
@@ -14,7 +15,12 @@ export interface ReadmeAnswers {
 }
 
 /** @param path of the local endpoint. */
-export function readmeFile(answers: ReadmeAnswers, parts: readonly TaskParts[], path = '/mcp'): string {
+export function readmeFile(
+  answers: ReadmeAnswers,
+  parts: readonly TaskParts[],
+  signIn: readonly SignInParts[],
+  path = '/mcp',
+): string {
   const { name, targets, templates } = answers
   const titles = targets.map(([, { title }]) => title).join(', ')
   // If several scripts are named `start`, package.json has the last.
@@ -25,6 +31,13 @@ export function readmeFile(answers: ReadmeAnswers, parts: readonly TaskParts[], 
   const hasAuth = templates.has('auth')
   const url = `http://127.0.0.1:${targets[0]?.[1].defaultPort}${path}`
   const token = hasAuth ? ' The `<token>` there is the `API_TOKEN` of `.env`.' : ''
+  const call = templates.has('sign-in')
+    ? ''
+    : ` While it runs, this calls a tool:
+
+\`\`\`sh
+${callOf(url, hasAuth).join(' \\\n  ')}
+\`\`\``
   return `# ${name}
 
 An MCP server, built with [Mayfly](https://www.npmjs.com/package/mayfly-mcp) for ${titles}.
@@ -35,15 +48,11 @@ npm test
 npm run types
 \`\`\`
 ${blocks.join('')}
-\`npm run dev\` prints the URL and the client configuration.${token} While it runs, this calls a tool:
-
-\`\`\`sh
-${callOf(url, hasAuth).join(' \\\n  ')}
-\`\`\`
+\`npm run dev\` prints the URL and the client configuration.${token}${call}
 
 \`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer <token>` for one that wants a token' : ''}.
 
-${about(answers, parts)}
+${[...signIn.map(({ section }) => section), about(answers, parts)].join('\n')}
 `
 }
 

@@ -1,8 +1,9 @@
 /** The server that `mayfly init` writes: small, real, and the same for every platform. Includes the parts that `--with` adds. */
-import type { TaskPlatform } from '../contract/target.ts'
+import type { GrantPlatform, TaskPlatform } from '../contract/target.ts'
+import { grantLines, WHO_AM_I } from './sign-in-template.ts'
 import { TOURNAMENT, taskLines } from './tasks-template.ts'
 
-export const TEMPLATES = ['auth', 'asking', 'tasks', 'hono', 'fromSdk'] as const
+export const TEMPLATES = ['auth', 'sign-in', 'asking', 'tasks', 'hono', 'fromSdk'] as const
 
 export type Template = (typeof TEMPLATES)[number]
 
@@ -10,6 +11,7 @@ export interface ServerChoice {
   readonly name: string
   readonly templates: ReadonlySet<Template>
   readonly tasks?: TaskPlatform | undefined
+  readonly grants?: GrantPlatform | undefined
 }
 
 /** The file that creates the server. With Hono or tasks, another file exports what is deployed. */
@@ -40,15 +42,26 @@ const rolls = (indent: string): string =>
 /** Static tokens are enough to begin with: docs/auth.md describes the alternatives. */
 const AUTH = `staticTokens(({ API_TOKEN }: { API_TOKEN: string }) => [{ token: API_TOKEN, clientId: 'me' }])`
 
-function source({ name, templates }: ServerChoice): string {
-  const [isAsking, hasAuth, hasTasks] = [
+/** Lines with imports, and the option, of a server that wants to know who calls. */
+function authOf(templates: ReadonlySet<Template>): { readonly imports: string; readonly option: string } {
+  if (templates.has('auth'))
+    return { imports: "import { staticTokens } from 'mayfly-mcp/auth'\n", option: `auth: ${AUTH},` }
+  if (templates.has('sign-in')) return { imports: '', option: 'auth,' }
+  return { imports: '', option: '' }
+}
+
+const OWN_AUTH = "import { auth } from './sign-in.ts'\n"
+
+function source(choice: ServerChoice): string {
+  const { name, templates } = choice
+  const [isAsking, hasSignIn, hasTasks] = [
     templates.has('asking'),
-    templates.has('auth'),
+    templates.has('sign-in'),
     templates.has('tasks'),
   ]
   return `import { createResource, createTool, MCPServer } from 'mayfly-mcp'
-${hasAuth ? "import { staticTokens } from 'mayfly-mcp/auth'\n" : ''}${hasTasks ? "import type { TaskSupport } from 'mayfly-mcp/tasks'\n" : ''}import * as z from 'zod'
-
+${authOf(templates).imports}${hasTasks ? "import type { TaskSupport } from 'mayfly-mcp/tasks'\n" : ''}import * as z from 'zod'
+${hasSignIn ? OWN_AUTH : ''}
 const rollDice = createTool({
   id: 'roll_dice',
   title: 'Roll dice',
@@ -73,7 +86,7 @@ const startOver = createTool({
     return answer.action === 'accept' && answer.content.confirm ? 'Forgotten' : 'Kept'
   },
 })
-${isAsking ? PLAY : ''}${hasTasks ? TOURNAMENT : ''}
+${hasSignIn ? WHO_AM_I : ''}${isAsking ? PLAY : ''}${hasTasks ? TOURNAMENT : ''}
 const rules = createResource({
   uri: 'dice://rules',
   name: 'rules',
@@ -81,18 +94,16 @@ const rules = createResource({
   read: () => 'The highest total wins.',
 })
 
-${made(name, templates)}`
+${made(name, templates)}${ending(choice)}`
 }
 
 function made(name: string, templates: ReadonlySet<Template>): string {
-  const [isAsking, hasAuth, hasTasks] = [
-    templates.has('asking'),
-    templates.has('auth'),
-    templates.has('tasks'),
-  ]
+  const [isAsking, hasTasks] = [templates.has('asking'), templates.has('tasks')]
+  const { option } = authOf(templates)
   const tools = [
     'roll_dice: rollDice',
     'start_over: startOver',
+    ...(templates.has('sign-in') ? ['who_am_i: whoAmI'] : []),
     ...(isAsking ? ['play'] : []),
     ...(hasTasks ? ['tournament'] : []),
   ]
@@ -105,13 +116,19 @@ function made(name: string, templates: ReadonlySet<Template>): string {
   legacy: 'arguments',
   tools: { ${tools.join(', ')} },
   resources: [rules],
-${hasAuth ? `  auth: ${AUTH},\n` : ''}${hasTasks ? '  tasks,\n' : ''}}`
+${option && `  ${option}\n`}${hasTasks ? '  tasks,\n' : ''}}`
   if (!hasTasks) return `export default new MCPServer(${options})\n`
   return `/** @param tasks The task store: src/tasks.ts has the platform's, tests use one in memory. */
 export function createServer(tasks: TaskSupport): MCPServer {
   return new MCPServer(${options.replaceAll('\n', '\n  ')})
 }
 `
+}
+
+/** What the platform needs of the file that is deployed, if this is it. */
+function ending({ templates, grants }: ServerChoice): string {
+  const lines = serverPath(templates) === 'src/server.ts' ? grantLines(grants) : []
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 const PLAY = `
@@ -132,12 +149,13 @@ const play = createTool({
 `
 
 /** A server of the official SDK, created for each request. */
-function sdkSource({ name, templates }: ServerChoice): string {
-  const hasAuth = templates.has('auth')
+function sdkSource(choice: ServerChoice): string {
+  const { name, templates } = choice
+  const { imports, option } = authOf(templates)
   return `import { McpServer } from '@modelcontextprotocol/server'
-${hasAuth ? "import { staticTokens } from 'mayfly-mcp/auth'\n" : ''}import { fromSdk } from 'mayfly-mcp/sdk'
+${imports}import { fromSdk } from 'mayfly-mcp/sdk'
 import * as z from 'zod'
-
+${templates.has('sign-in') ? OWN_AUTH : ''}
 /** Creates a server for each request, so that requests do not share state. */
 function createServer(): McpServer {
   const server = new McpServer({ name: '${name}', version: '0.1.0' })
@@ -159,12 +177,12 @@ ${rolls('      ')}
   return server
 }
 
-export default fromSdk(createServer${hasAuth ? `, {\n  auth: ${AUTH},\n}` : ''})
+export default fromSdk(createServer${option && `, {\n  ${option}\n}`})${ending(choice)}
 `
 }
 
 /** What is deployed: the server with its tasks, in a Hono app if requested. */
-function deployedSource({ name, templates, tasks }: ServerChoice): string {
+function deployedSource({ name, templates, tasks, grants }: ServerChoice): string {
   const hasApp = templates.has('hono')
   const { imports, lines, exported, routes } =
     tasks === undefined ? { imports: [], lines: [], exported: '', routes: [] } : taskLines(tasks)
@@ -180,6 +198,7 @@ function deployedSource({ name, templates, tasks }: ServerChoice): string {
           'const server = createServer(tasks)',
         ]),
     ...lines,
+    ...grantLines(grants),
     '',
     ...(hasApp ? appLines(name, routes) : [`export default ${exported}`]),
   ].join('\n')}\n`

@@ -54,7 +54,7 @@ export interface TaskLines {
 const DATABASE = {
   name: 'DATABASE_URL',
   comment:
-    'The Postgres database for tasks, as in postgres://user:password@host/database. Empty: tasks are in memory and end with the process.',
+    'The Postgres database for tasks, as in postgres://user:password@host/database. Empty: they are in memory and end with the process.',
 }
 const CRON = {
   name: 'CRON_SECRET',

@@ -5,19 +5,22 @@ const TOKEN = 'a-token-of-the-tests'
 
 /** Uses the official client, so it works for every kind of server. */
 export function testSource({ templates }: Pick<ServerChoice, 'templates'>): string {
-  const [hasAuth, isAsking, hasTasks] = [
+  const [hasToken, hasSignIn, isAsking, hasTasks] = [
     templates.has('auth'),
+    templates.has('sign-in'),
     templates.has('asking'),
     templates.has('tasks'),
   ]
+  const hasAuth = hasToken || hasSignIn
+  const hasEnv = hasToken || isAsking
   const hasApp = templates.has('hono') && !hasTasks
   const server = hasApp ? 'app' : 'server'
-  const options = [...(hasAuth || isAsking ? ['env'] : []), ...(hasAuth ? ['auth'] : [])]
+  const options = [...(hasEnv ? ['env'] : []), ...(hasAuth ? ['auth'] : [])]
   const connect = (...more: string[]): string => {
     const all = [...options, ...more]
     return `await using client = await connect(${server}${all.length === 0 ? '' : `, { ${all.join(', ')} }`})`
   }
-  return `${imports(hasApp, hasTasks, isAsking)}${environment(hasAuth, isAsking)}
+  return `${imports(hasApp, hasTasks, isAsking)}${hasSignIn ? SIGNED_IN : ''}${environment(hasToken, isAsking)}
 it.each(['modern', 'legacy'] as const)('rolls as many dice as a %s client asks for', async (era) => {
   ${connect('era')}
 
@@ -35,7 +38,7 @@ it('tells the model what is wrong with an argument', async () => {
   expect(isError).toBe(true)
   expect(JSON.stringify(content)).toContain('count')
 })
-${hasAuth ? refused(server) : ''}${isAsking ? asks(connect('answers')) : ''}${hasTasks ? startsTask(hasAuth, options.includes('env')) : ''}`
+${hasAuth ? refused(server, hasEnv) : ''}${hasSignIn && !templates.has('fromSdk') ? knows(connect()) : ''}${isAsking ? asks(connect('answers')) : ''}${hasTasks && !hasSignIn ? startsTask(hasToken, hasEnv) : ''}`
 }
 
 function imports(hasApp: boolean, hasTasks: boolean, isAsking: boolean): string {
@@ -59,9 +62,24 @@ ${hasAuth ? `const auth = '${TOKEN}'\n` : ''}const env = { ${variables.join(', '
 `
 }
 
-const refused = (server: string): string => `
+/** A caller as sign-in would tell it. */
+const SIGNED_IN = `
+const auth = { token: '${TOKEN}', clientId: 'a-client', scopes: ['dice'], extra: { sub: '1', name: 'Ada' } }
+`
+
+const knows = (connecting: string): string => `
+it('knows who has signed in', async () => {
+  ${connecting}
+
+  const { content } = await client.callTool({ name: 'who_am_i' })
+
+  expect(content).toMatchObject([{ text: 'You are Ada' }])
+})
+`
+
+const refused = (server: string, hasEnv: boolean): string => `
 it('refuses a client without the token', async () => {
-  await expect(connect(${server}, { env })).rejects.toThrow()
+  await expect(connect(${server}${hasEnv ? ', { env }' : ''})).rejects.toThrow()
 })
 `
 

@@ -48,7 +48,7 @@ export function artefactDev(target: Runnable): Target['start'] {
     ready.catch(() => {})
     let lastTools = tools
     const reload = async (outdated: AbortSignal, { files, noticedAt }: Change): Promise<void> => {
-      const [outDir, nextTools] = await Promise.all([
+      const [outDir, { tools: nextTools }] = await Promise.all([
         nextBuild(),
         refuseFaulty(project, { signal: outdated, startsWith: 'the variables of this machine' }),
       ])

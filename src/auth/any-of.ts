@@ -121,6 +121,7 @@ export function anyOf(auths: readonly Auth[]): Auth {
     return undefined
   }
 
+  const signer = auths.find(({ signInFacts }) => signInFacts !== undefined)
   const auth: Auth = {
     ...headers,
     admit,
@@ -136,6 +137,7 @@ export function anyOf(auths: readonly Auth[]): Auth {
     faultIn: (env, server) =>
       auths.flatMap((auth) => auth.faultIn?.(env, server) ?? []).join(' ') || undefined,
     ...(auths.some((auth) => auth.serve !== undefined) && { serve }),
+    ...(signer !== undefined && { signInFacts: (env: unknown) => signer.signInFacts!(env) }),
     ...(judges.length > 0 && { admitCaller }),
     ...(keyStore !== undefined && { keyStore }),
     ...(auths.some(({ needsServer }) => needsServer) && { needsServer: true }),

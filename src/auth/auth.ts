@@ -80,6 +80,16 @@ export interface NamedParts {
   readonly resources?: Pick<CompiledResources, 'fixed' | 'templates' | 'callbacks'>
 }
 
+/** Who signs people in with the variables of one environment. */
+export interface SignInFacts {
+  /** The identity provider, for people. */
+  readonly provider: string
+  /** Whether the stand-in of `mayfly dev` takes its place. */
+  readonly isStandIn: boolean
+  /** The variables of the provider that are not set. */
+  readonly unset: readonly string[]
+}
+
 /** The `auth` option of a server: created by `jwt`, `introspection`, `staticTokens`, `bearer`, `anyOf` or a preset. */
 export interface Auth {
   /** Decides who sent a request, and what the sender may use. Never reads the body. */
@@ -115,6 +125,8 @@ export interface Auth {
   challenge?(location: ResourceLocation, reason?: string): string
   /** The store of the server's API keys, for `mayfly keys`. May throw. Default: it has none. */
   keyStore?(env: unknown, server?: string): unknown
+  /** Who signs people in, for `mayfly dev` and `mayfly doctor`. Default: nobody. */
+  signInFacts?(env: unknown): SignInFacts
   /**
    * Returns what answers a request for a path that it has beside the MCP endpoint, such as those of an authorization server; undefined for
    * any other request. Looks at the URL and the headers only, and changes nothing: it may be asked several times. The answer runs after the

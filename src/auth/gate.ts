@@ -45,7 +45,15 @@ const UNAVAILABLE: AuthRefusal = {
 type Gate = Required<
   Omit<
     Auth,
-    'header' | 'keyHeader' | 'realm' | 'faultIn' | 'keyStore' | 'needsServer' | 'recheckMs' | 'serve'
+    | 'header'
+    | 'keyHeader'
+    | 'realm'
+    | 'faultIn'
+    | 'signInFacts'
+    | 'keyStore'
+    | 'needsServer'
+    | 'recheckMs'
+    | 'serve'
   >
 > &
   Pick<Auth, 'header' | 'realm'> & { readonly keyHeader?: string }

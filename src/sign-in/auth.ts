@@ -96,6 +96,7 @@ export function signIn<E = Env>(options: SignInOptions<E>): SignInAuth {
     ...gate,
     recheckMs: RECHECK_MS,
     faultIn: (env) => server.faultIn(env),
+    signInFacts: (env) => server.facts(env),
     serve(request, context) {
       const { pathname } = new URL(request.url)
       if (!mayBeRoute(pathname)) return undefined

@@ -58,11 +58,14 @@ export function cognito(options: CognitoOptions): Upstream {
     provider: (env) => {
       const place = readSetting('cognito', 'region', region, env)
       const pool = readSetting('cognito', 'userPoolId', userPoolId, env)
+      const client = {
+        clientId: readSetting('cognito', 'clientId', clientId, env),
+        clientSecret: readSetting('cognito', 'clientSecret', clientSecret, env),
+      }
       if (!isPool(place, pool)) throw new UpstreamFault('misconfigured', WRONG_POOL)
       return {
         issuer: `https://cognito-idp.${place}.amazonaws.com/${pool}`,
-        clientId: readSetting('cognito', 'clientId', clientId, env),
-        clientSecret: readSetting('cognito', 'clientSecret', clientSecret, env),
+        ...client,
       }
     },
     scopes: ['openid', 'profile', 'email', ...(options.scopes ?? [])],

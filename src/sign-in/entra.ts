@@ -63,12 +63,15 @@ export function entra(options: EntraOptions): Upstream {
     name: 'Microsoft',
     id: 'entra',
     provider: (env) => {
+      const client = {
+        clientId: readSetting('entra', 'clientId', clientId, env),
+        clientSecret: readSetting('entra', 'clientSecret', clientSecret, env),
+      }
       const found = tenantFor(env)
       return {
         issuer: `${HOST}/${found}/v2.0`,
         ...(SHARED.includes(found) && { template: `${HOST}/{tenantid}/v2.0` }),
-        clientId: readSetting('entra', 'clientId', clientId, env),
-        clientSecret: readSetting('entra', 'clientSecret', clientSecret, env),
+        ...client,
       }
     },
     scopes: [

@@ -90,14 +90,14 @@ export function oidc(options: OidcOptions): Upstream {
     name: options.name ?? (typeof issuer === 'string' ? new URL(issuer).host : 'the identity provider'),
     id,
     provider: (env) => {
-      const found = readSetting('oidc', 'issuer', issuer, env)
-      if (!isIssuer(found))
-        throw new UpstreamFault('misconfigured', '"issuer" of oidc must be an https URL without a query.')
-      return {
-        issuer: found,
+      const found = {
+        issuer: readSetting('oidc', 'issuer', issuer, env),
         clientId: readSetting('oidc', 'clientId', clientId, env),
         clientSecret: readSetting('oidc', 'clientSecret', clientSecret, env),
       }
+      if (!isIssuer(found.issuer))
+        throw new UpstreamFault('misconfigured', '"issuer" of oidc must be an https URL without a query.')
+      return found
     },
     scopes: ['openid', 'profile', 'email', ...(options.scopes ?? [])],
     wantsOffline: options.offlineAccess ?? true,

@@ -1,4 +1,5 @@
 /** Sign-in as `auth` of a server. */
+import type { SignInFacts } from '../auth/auth.ts'
 import type { Env } from '../definition/context.ts'
 import { textOf } from '../definition/error-text.ts'
 import { forEnv } from '../definition/for-env.ts'
@@ -13,7 +14,8 @@ import { storeOf } from './store/given-store.ts'
 import { type GrantStore, requireGrantStore } from './store/store.ts'
 import { type Checks, createChecks } from './tokens/checks.ts'
 import { type Caller, verifyToken } from './tokens/verify.ts'
-import { inUse } from './upstream/stand-in.ts'
+import { unsetVariables } from './upstream/settings.ts'
+import { inUse, isDev } from './upstream/stand-in.ts'
 import { upstreamTokenOf } from './upstream/tokens.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
@@ -78,6 +80,7 @@ export interface SignIn {
   verify(token: string, context: SignInContext): Promise<Caller>
   upstreamToken(sub: string, connection: string, context: SignInContext): Promise<string>
   faultIn(env: unknown): string | undefined
+  facts(env: unknown): SignInFacts
 }
 
 const DAY_SECONDS = 86_400
@@ -152,10 +155,11 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     upstreamToken: async (sub, connection, context) => upstreamTokenOf(await open(context), sub, connection),
     faultIn(env) {
       try {
-        keysFor(env)
-      } catch (error) {
+        if (isMade(storeFor, env)) keysFor(env)
         // Bindings of a platform are not there when an operator asks.
-        if (typeof store !== 'function') return textOf(error)
+        else if (secrets === undefined) secretsIn(env, { isLocal: isDev(env) })
+      } catch (error) {
+        return textOf(error)
       }
       for (const { faultIn } of machines.values())
         try {
@@ -165,13 +169,26 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
         }
       return inUse(upstream, env).faultIn?.(env)
     },
+    facts: (env) => ({
+      provider: upstream.name,
+      isStandIn: inUse(upstream, env) !== upstream,
+      unset: unsetVariables(env, (given) => upstream.faultIn?.(given)),
+    }),
+  }
+}
+
+function isMade(storeFor: (env: unknown) => GrantStore | undefined, env: unknown): boolean {
+  try {
+    return storeFor(env) !== undefined
+  } catch {
+    return false
   }
 }
 
 const MAX_ISSUERS = 16
 
 /** Development needs no secret: what it seals is lost with the process, as its store is. */
-function secretsIn(env: unknown, { isLocal }: GrantStore): string[] {
+function secretsIn(env: unknown, { isLocal }: Pick<GrantStore, 'isLocal'>): string[] {
   const text: unknown = isObject(env) ? env.MAYFLY_SECRET : undefined
   const secrets = typeof text === 'string' ? text.split(',').flatMap((one) => one.trim() || []) : []
   if (secrets.length > 0 || isLocal !== true) {

@@ -20,7 +20,7 @@ const REPOSITORY = 'acme@1234/shop@5678'
 const ENDPOINTS = ['function-url', 'rest-api', 'http-api'] as const
 type Endpoint = (typeof ENDPOINTS)[number]
 
-const EVERYTHING: TemplateOptions = { schedule: '*/5 * * * *', hasTasks: true }
+const EVERYTHING: TemplateOptions = { schedule: '*/5 * * * *', hasTasks: true, hasGrants: true }
 const TOPIC = `arn:aws:sns:${REGION}:${ACCOUNT}:alarms`
 
 interface Role {
@@ -396,7 +396,7 @@ it.each(['Shop', 'shop*', 'shop?', '', 'x'.repeat(MAX_STACK_NAME + 1), '-shop'])
 
 describe('names', () => {
   const KINDS = ENDPOINTS.flatMap((endpoint) =>
-    [{}, { hasTasks: true }, { schedule: '* * * * *' }, EVERYTHING].map((options) => ({
+    [{}, { hasTasks: true }, { hasGrants: true }, { schedule: '* * * * *' }, EVERYTHING].map((options) => ({
       endpoint,
       ...options,
     })),

@@ -123,8 +123,11 @@ async function listening(lines: AsyncIterable<string>): Promise<string | undefin
 it.each([
   ['fromSdk,asking', 'pass --with fromSdk or --with asking'],
   ['fromSdk,tasks', 'pass --with fromSdk or --with tasks'],
-  ['redis', 'there is no template "redis": pass one of auth, asking, tasks, hono, fromSdk'],
+  ['redis', 'there is no template "redis": pass one of auth, sign-in, asking, tasks, hono, fromSdk'],
+  ['auth,sign-in', 'pass --with auth or --with sign-in'],
   ['tasks', 'vercel-edge has no store that can keep tasks', '--target', 'vercel-edge'],
+  ['sign-in', 'vercel-edge has no store that can keep connections', '--target', 'vercel-edge'],
+  ['sign-in', 'node and lambda keep connections in different ways', '--target', 'lambda'],
   ['tasks', 'node and cloudflare keep tasks in different ways', '--target', 'cloudflare'],
 ])('mayfly init --with %s → one line', (templates, reason, ...more) => {
   const cli = join(packed.installed, 'dist/deploy/cli.js')

@@ -14,6 +14,7 @@ import type {
   Finding,
   Launch,
   Logs,
+  NewProject,
   Project,
   Target,
 } from '../../contract/target.ts'
@@ -256,13 +257,18 @@ tag = "mayfly-tasks-1"
 new_sqlite_classes = ["MayflyTasks"]
 `
 
-function files({
-  name,
-  hasTasks = false,
-}: {
-  readonly name: string
-  readonly hasTasks?: boolean
-}): ReturnType<Target['files']> {
+const GRANTS = `
+# The connections of people who signed in: src/sign-in.ts.
+[[durable_objects.bindings]]
+name = "GRANTS"
+class_name = "MayflyGrants"
+
+[[migrations]]
+tag = "mayfly-grants-1"
+new_sqlite_classes = ["MayflyGrants"]
+`
+
+function files({ name, hasTasks = false, hasGrants = false }: NewProject): ReturnType<Target['files']> {
   return {
     files: {
       'wrangler.toml': `name = "${name}"
@@ -287,7 +293,7 @@ head_sampling_rate = 1
 # Limits the CPU time of a call; only on the Paid plan (default 30000, at most 300000).
 # [limits]
 # cpu_ms = 1000
-${hasTasks ? TASKS : ''}`,
+${hasTasks ? TASKS : ''}${hasGrants ? GRANTS : ''}`,
     },
     scripts: {},
     dependencies: {},

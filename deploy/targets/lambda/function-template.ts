@@ -7,10 +7,16 @@ export interface FunctionOptions {
   readonly concurrency?: string
 }
 
+/** What the stack has for the functions. */
+export interface FunctionStores {
+  readonly hasTasks: boolean
+  readonly hasGrants: boolean
+}
+
 /** Lines for `Resources`. `Events` may follow. */
 export function functionOf(
   name: string,
-  hasTasks: boolean,
+  stores: FunctionStores,
   { handler, timeout, concurrency }: FunctionOptions,
 ): string {
   return `  ${name}:
@@ -34,8 +40,11 @@ ${concurrency === undefined ? '' : `      ReservedConcurrentExecutions: ${concur
             - MakesSecret
             - !Sub '{{resolve:secretsmanager:\${Secret}:SecretString}}'
             - !Sub '{{resolve:secretsmanager:\${StoredVariables}:SecretString:::\${StoredVersion}}}'
-${hasTasks ? TASK_VARIABLES : ''}`
+${stores.hasTasks ? TASK_VARIABLES : ''}${stores.hasGrants ? GRANT_VARIABLES : ''}`
 }
+
+const GRANT_VARIABLES = `          GRANTS_TABLE: !Ref Grants
+`
 
 const TASK_VARIABLES = `          TASKS_TABLE: !Ref Tasks
           TASKS_QUEUE_URL: !Ref TasksQueue

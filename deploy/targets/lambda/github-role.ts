@@ -25,7 +25,7 @@ const OWN = {
   // Secrets Manager adds six characters.
   secrets: ['generated', 'secrets'].map((name) => arn('secretsmanager', `secret:\${Stack}-${name}-??????`)),
   // CloudFormation adds characters of its own to the table's name.
-  table: [arn('dynamodb', `table/\${Stack}-Tasks-*`)],
+  tables: ['Tasks', 'Grants'].map((name) => arn('dynamodb', `table/\${Stack}-${name}-*`)),
   queues: ['Tasks', 'TasksDeadLetters'].map((name) => arn('sqs', `\${Stack}-${name}`)),
   schedules: [arn('scheduler', `schedule/default/\${Stack}-Cron`)],
   roles: [arn('iam', `role/mayfly/\${Stack}/*`, `:\${AWS::AccountId}`)],
@@ -35,8 +35,10 @@ const OWN = {
 const BOUNDARY = [
   statement(['logs:CreateLogStream', 'logs:PutLogEvents'], OWN.logGroup),
   statement(
-    ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Scan'].map((name) => `dynamodb:${name}`),
-    OWN.table,
+    ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem', 'Query', 'Scan'].map(
+      (name) => `dynamodb:${name}`,
+    ),
+    OWN.tables,
   ),
   statement(
     [
@@ -76,7 +78,7 @@ const DEPLOY = [
   statement(['logs:*'], OWN.logGroup),
   statement(['cloudwatch:*'], OWN.alarms),
   statement(['secretsmanager:*'], OWN.secrets),
-  statement(['dynamodb:*'], OWN.table),
+  statement(['dynamodb:*'], OWN.tables),
   statement(['sqs:*'], OWN.queues),
   statement(['scheduler:*'], OWN.schedules),
   // Event source mappings have no names. These act only on those of the stack's own function.

@@ -7,8 +7,13 @@ import { dynamoTaskTable } from '../../../adapters/dynamodb.ts'
 
 const TABLE = 'tasks'
 
+type LocalTable = Record<
+  'TASKS_TABLE' | 'AWS_ENDPOINT_URL_DYNAMODB' | 'AWS_REGION' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY',
+  string
+>
+
 /** @param module The file of dynalite. Resolves with the variables that direct AWS's client to it. */
-export async function startLocalTable(module: string): Promise<{ readonly [name: string]: string }> {
+export async function startLocalTable(module: string): Promise<LocalTable> {
   const dynalite = createRequire(import.meta.url)(module) as (options: object) => Server
   const server = dynalite({ createTableMs: 0 }).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -2,7 +2,7 @@
  * Runs a deployment package behind a local HTTP trigger, for `mayfly preview --target lambda`.
  *
  * `node local.ts <function.zip> --ric <file> --port <n> [--trigger function-url] [--handler index.handler] [--timeout 60] [--dynalite
- * <file>]`
+ * <file>] [--grants]`
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,6 +15,7 @@ import { DRAIN_MS } from '../../run/drain.ts'
 import { createEnvironments } from './environments.ts'
 import { TRIGGERS, type Trigger } from './events.ts'
 import { startGateway } from './gateway.ts'
+import { startLocalGrants } from './local-grants.ts'
 import { startLocalTable } from './local-table.ts'
 
 const { values, positionals } = parseArgs({
@@ -27,6 +28,7 @@ const { values, positionals } = parseArgs({
     timeout: { type: 'string', default: '60' },
     stage: { type: 'string' },
     dynalite: { type: 'string' },
+    grants: { type: 'boolean' },
   },
 })
 const [zip] = positionals
@@ -40,7 +42,7 @@ const environments = createEnvironments({
   taskRoot,
   handler: values.handler,
   timeoutMs: Number(values.timeout) * 1000,
-  env: { ...process.env, ...(values.dynalite !== undefined && (await startLocalTable(values.dynalite))) },
+  env: { ...process.env, ...(await localTables()) },
 })
 try {
   await environments.warm()
@@ -60,6 +62,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await environments.stop()
     process.exit(0)
   })
+}
+
+/** Execution environments do not share memory. Variables that direct AWS's client to the tables. */
+async function localTables(): Promise<{ readonly [name: string]: string }> {
+  const tasks = values.dynalite === undefined ? undefined : await startLocalTable(values.dynalite)
+  const grants = values.grants ? await startLocalGrants(tasks?.AWS_ENDPOINT_URL_DYNAMODB) : {}
+  return { ...tasks, ...grants }
 }
 
 /** The folder is removed when this process ends. */

@@ -43,6 +43,11 @@ export function keepsTasks(project: Pick<Project, 'cwd' | 'entry'>): boolean {
   return nearestDeclared(project, 'tasks') === 'dynamodb'
 }
 
+/** `"mayfly": { "grants": "dynamodb" }` in package.json: the deployment creates a table for the connections of people who sign in. */
+export function keepsGrants(project: Pick<Project, 'cwd' | 'entry'>): boolean {
+  return nearestDeclared(project, 'grants') === 'dynamodb'
+}
+
 /** A regular file that all users can read: Lambda's user is not its owner. */
 const FILE_MODE = 0o100644
 
@@ -65,7 +70,10 @@ export async function buildPackage(project: Project, outDir: string): Promise<Ar
   )
   for (const name of files) rmSync(join(outDir, name))
   writeFileSync(join(outDir, ZIP), zipped)
-  writeFileSync(join(outDir, TEMPLATE_FILE), template({ schedule: cron?.schedule, hasTasks }))
+  writeFileSync(
+    join(outDir, TEMPLATE_FILE),
+    template({ schedule: cron?.schedule, hasTasks, hasGrants: keepsGrants(project) }),
+  )
   writeFileSync(join(outDir, SECRETS_TEMPLATE_FILE), SECRETS_TEMPLATE)
   return { main: ZIP, size: { raw: size.raw, gzip: zipped.byteLength }, limits: LIMITS }
 }

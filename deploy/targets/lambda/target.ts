@@ -24,7 +24,14 @@ import { CliError, UsageError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
-import { buildPackage, keepsTasks, SECRETS_TEMPLATE_FILE, TEMPLATE_FILE, ZIP } from './package.ts'
+import {
+  buildPackage,
+  keepsGrants,
+  keepsTasks,
+  SECRETS_TEMPLATE_FILE,
+  TEMPLATE_FILE,
+  ZIP,
+} from './package.ts'
 import { AWS_OPTIONS, lambdaPlace, refuseStackName, STACK_OPTIONS } from './place.ts'
 import { lambdaRemoval } from './release.ts'
 import { lambdaSecrets, storable, storeGuard } from './secrets.ts'
@@ -103,18 +110,20 @@ function preview(outDir: string, { port, project }: PreviewOptions): Launch {
       'file' in aws ? aws.file : ownModule('deploy/targets/lambda/runtime-client'),
       '--port',
       String(port),
-      ...localTable(project),
+      ...localTables(project),
     ],
     cwd: project.cwd,
     ...('missing' in aws && { note: `${aws.missing}: ${OWN_CLIENT}` }),
   }
 }
 
-/** Execution environments do not share memory, so tasks need a local table. */
-function localTable(project: Project): string[] {
-  return process.env.TASKS_TABLE || !keepsTasks(project)
-    ? []
-    : ['--dynalite', resolveTool('dynalite', project.cwd)]
+/** Execution environments do not share memory, so tasks and connections need a local table. */
+function localTables(project: Project): string[] {
+  const { TASKS_TABLE, GRANTS_TABLE } = process.env
+  return [
+    ...(TASKS_TABLE || !keepsTasks(project) ? [] : ['--dynalite', resolveTool('dynalite', project.cwd)]),
+    ...(GRANTS_TABLE || !keepsGrants(project) ? [] : ['--grants']),
+  ]
 }
 
 /** Not part of a new project: npm compiles it for minutes, silently. */

@@ -1,6 +1,6 @@
 /** Additional resources for a schedule or tasks: a function for each, the table and the queue. */
 import { CliError } from '../../terminal/cli-error.ts'
-import { functionOf } from './function-template.ts'
+import { type FunctionStores, functionOf } from './function-template.ts'
 
 export const TASK_POLICY = `        - PolicyName: keep-tasks
           PolicyDocument:
@@ -20,7 +20,7 @@ export const TASK_POLICY = `        - PolicyName: keep-tasks
 `
 
 /** As required by `dynamoTaskStore` and `sqsRunner`. The table's name is CloudFormation's, so that another key can replace it. */
-export const TASK_RESOURCES = `  Tasks:
+export const taskResources = (stores: FunctionStores): string => `  Tasks:
     Type: AWS::DynamoDB::Table
     DeletionPolicy: Delete
     UpdateReplacePolicy: Delete
@@ -64,7 +64,7 @@ export const TASK_RESOURCES = `  Tasks:
       MessageRetentionPeriod: 1209600
       SqsManagedSseEnabled: true
 
-${functionOf('QueueFunction', true, { handler: 'index.queueHandler', timeout: 300 })}      Events:
+${functionOf('QueueFunction', stores, { handler: 'index.queueHandler', timeout: 300 })}      Events:
         Wake:
           Type: SQS
           Properties:
@@ -74,8 +74,8 @@ ${functionOf('QueueFunction', true, { handler: 'index.queueHandler', timeout: 30
 
 `
 
-export const cronFunction = (schedule: string, hasTasks: boolean): string =>
-  `${functionOf('CronFunction', hasTasks, { handler: 'index.cronHandler', timeout: 60 })}
+export const cronFunction = (schedule: string, stores: FunctionStores): string =>
+  `${functionOf('CronFunction', stores, { handler: 'index.cronHandler', timeout: 60 })}
   # Not an event of the function: SAM gives such a schedule the same name in every stack.
   CronSchedule:
     Type: AWS::Scheduler::Schedule

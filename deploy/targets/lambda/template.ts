@@ -11,7 +11,8 @@
 import { createHash } from 'node:crypto'
 import { deadLetterAlarm, functionAlarms } from './alarms-template.ts'
 import { functionOf } from './function-template.ts'
-import { cronFunction, TASK_POLICY, TASK_RESOURCES } from './tasks-template.ts'
+import { GRANT_POLICY, GRANT_RESOURCES } from './grants-template.ts'
+import { cronFunction, TASK_POLICY, taskResources } from './tasks-template.ts'
 
 export interface TemplateOptions {
   /** When to call `index.cronHandler`: five fields, in UTC. Undefined: never. */
@@ -20,6 +21,8 @@ export interface TemplateOptions {
    * Whether to create a table and a queue for tasks (the variables TASKS_TABLE and TASKS_QUEUE_URL). `index.queueHandler` reads the queue.
    */
   readonly hasTasks?: boolean
+  /** Whether to create a table for the connections of people who sign in (the variable GRANTS_TABLE). */
+  readonly hasGrants?: boolean
 }
 
 /** What a deployment of the REST API copies. It must depend on no parameter: only a change of this text makes a new deployment. */
@@ -55,6 +58,7 @@ const REST_DEPLOYMENT = `RestDeployment${createHash('sha256').update(REST_ROUTES
 export const template = ({
   schedule,
   hasTasks = false,
+  hasGrants = false,
 }: TemplateOptions = {}): string => `AWSTemplateFormatVersion: '2010-09-09'
 Transform: AWS::Serverless-2016-10-31
 Description: An MCP server on AWS Lambda
@@ -116,12 +120,16 @@ Conditions:
   HasBoundary: !Not [!Equals [!Ref Boundary, '']]
 
 Resources:
-${functionOf('Function', hasTasks, {
-  handler: '!If [HasHttpApi, index.handler, index.streamingHandler]',
-  timeout: '!If [HasHttpApi, 29, !Ref TimeoutSeconds]',
-  concurrency: '!If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]',
-})}
-${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}${hasTasks ? TASK_RESOURCES : ''}  # Encrypts the state of a call while its user is asked.
+${functionOf(
+  'Function',
+  { hasTasks, hasGrants },
+  {
+    handler: '!If [HasHttpApi, index.handler, index.streamingHandler]',
+    timeout: '!If [HasHttpApi, 29, !Ref TimeoutSeconds]',
+    concurrency: '!If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]',
+  },
+)}
+${schedule === undefined ? '' : cronFunction(schedule, { hasTasks, hasGrants })}${hasTasks ? taskResources({ hasTasks, hasGrants }) : ''}${hasGrants ? GRANT_RESOURCES : ''}  # Encrypts the state of a call while its user is asked.
   Secret:
     Type: AWS::SecretsManager::Secret
     Condition: MakesSecret
@@ -144,7 +152,7 @@ ${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}${hasTasks ? TA
       LogGroupName: !Sub /mayfly/\${AWS::StackName}
       RetentionInDays: !Ref LogRetentionDays
 
-  # Allows only writing the log${hasTasks ? ' and using the task store' : ''}.
+  # Allows only writing the log${hasTasks ? ' and using the task store' : ''}${hasGrants ? ' and using the table of connections' : ''}.
   Role:
     Type: AWS::IAM::Role
     Properties:
@@ -164,7 +172,7 @@ ${schedule === undefined ? '' : cronFunction(schedule, hasTasks)}${hasTasks ? TA
               - Effect: Allow
                 Action: [logs:CreateLogStream, logs:PutLogEvents]
                 Resource: !GetAtt LogGroup.Arn
-${hasTasks ? TASK_POLICY : ''}
+${hasTasks ? TASK_POLICY : ''}${hasGrants ? GRANT_POLICY : ''}
   Url:
     Type: AWS::Lambda::Url
     Condition: HasFunctionUrl

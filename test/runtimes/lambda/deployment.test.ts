@@ -81,7 +81,8 @@ describe('the templates', () => {
 
   it.each([
     { hasTasks: true },
-    { schedule: '* * * * *', hasTasks: true },
+    { hasGrants: true },
+    { schedule: '* * * * *', hasTasks: true, hasGrants: true },
     { schedule: '*/5 8-18 * * 1-5' },
     { schedule: '0 3 1 * *' },
   ])('valid with %j', (options) => {

@@ -10,11 +10,13 @@ import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import type { GrantStore } from '../../../src/sign-in/store/store.ts'
 import type { SignedIn } from '../../../src/sign-in/tokens/verify.ts'
 import type { Upstream, UpstreamIdentity, UpstreamTokens } from '../../../src/sign-in/upstream/upstream.ts'
+import { Jar, s256, VERIFIER } from './_jar.ts'
+
+export { Jar, s256, VERIFIER }
 
 export const ORIGIN = 'https://mcp.example.com'
 export const RESOURCE = `${ORIGIN}/mcp`
 export const SECRET = 'a secret of thirty-two characters or more'
-export const VERIFIER = 'v'.repeat(64)
 export const LOOPBACK = 'http://127.0.0.1:5555/cb'
 const SCOPES = { 'notes:read': 'Read your notes', 'notes:write': 'Change your notes' }
 
@@ -150,31 +152,6 @@ export function createWorld(options: WorldOptions = {}): World {
           }),
         }),
       ),
-  }
-}
-
-export async function s256(text: string): Promise<string> {
-  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return btoa(String.fromCharCode(...new Uint8Array(hash)))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
-}
-
-/** Cookies of one browser. */
-export class Jar {
-  readonly cookies = new Map<string, string>()
-  take(response: Response): Response {
-    for (const cookie of response.headers.getSetCookie()) {
-      const [pair = '', ...attributes] = cookie.split(';').map((part) => part.trim())
-      const [name = '', value = ''] = pair.split(/=(.*)/s)
-      if (attributes.includes('Max-Age=0')) this.cookies.delete(name)
-      else this.cookies.set(name, value)
-    }
-    return response
-  }
-  get headers(): { cookie: string } {
-    return { cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
   }
 }
 
