@@ -53,13 +53,18 @@ export interface Definition {
  */
 export function compileDefinition(source: DefinitionSource): Definition {
   const tools = new Map<string, CompiledTool>()
-  for (const [name, tool] of source.tools) tools.set(name, compileTool(name, tool))
+  let hasScopes = source.hasOtherScopes === true
+  const add = (tool: AnyTool, name: string): void => {
+    tools.set(name, compileTool(name, tool))
+    hasScopes ||= needsScope(tool)
+  }
+  source.tools.forEach(add)
   for (const [name, tool] of derivedTools(source)) {
     if (tools.has(name))
       source.warn(
         `Tool "${name}" is defined explicitly and also comes from an agent or workflow: the explicit one wins.`,
       )
-    else tools.set(name, compileTool(name, tool))
+    else add(tool, name)
   }
   const resources = compileResources(source.resources, source.registeredResources)
   const prompts = compilePrompts(source.prompts, source.registeredPrompts)
@@ -78,14 +83,15 @@ export function compileDefinition(source: DefinitionSource): Definition {
       prompts.callbacks?.complete !== undefined ||
       [...prompts.declared.values()].some(({ config }) => config.complete !== undefined),
     hasScopes:
-      source.hasOtherScopes ||
-      [
-        ...Array.from(tools.values(), ({ source: { scopes } }) => scopes),
-        ...Array.from(prompts.declared.values(), ({ config }) => config.scopes),
-        ...Array.from(resources.fixed.values(), ({ config }) => config.scopes),
-        ...resources.templates.map(({ config }) => config.scopes),
-      ].some((scopes) => scopes !== undefined && scopes.length > 0),
+      hasScopes ||
+      [...prompts.declared.values(), ...resources.fixed.values(), ...resources.templates].some(({ config }) =>
+        needsScope(config),
+      ),
   })
+}
+
+function needsScope({ scopes }: { readonly scopes?: readonly string[] | undefined }): boolean {
+  return !!scopes?.length
 }
 
 function* derivedTools(source: DefinitionSource): Iterable<readonly [string, AnyTool]> {

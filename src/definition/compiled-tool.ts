@@ -39,12 +39,12 @@ interface Compiled extends Pick<CompiledTool, 'input' | 'paramHeaders' | 'toResu
   readonly output: CompiledSchema | undefined
 }
 
+/** Without private members, each of which costs time for each tool of a server: the first call waits for all of them. */
 class LazyTool implements CompiledTool {
+  /** Once it is compiled. */
+  declare readonly output: CompiledSchema | undefined
   declare readonly name: string
   declare readonly source: AnyTool
-  #output: CompiledSchema | undefined
-  #tool: Tool | undefined
-  #json: CompiledTool['json'] | undefined
 
   constructor(name: string, source: AnyTool) {
     this.name = name
@@ -52,50 +52,41 @@ class LazyTool implements CompiledTool {
   }
 
   get input(): CompiledSchema {
-    return this.#compile().input
+    return compiledOf(this).input
   }
 
   get paramHeaders(): readonly ParamHeader[] {
-    return this.#compile().paramHeaders
+    return compiledOf(this).paramHeaders
   }
 
   get toResult(): CompiledTool['toResult'] {
-    return this.#compile().toResult
+    return compiledOf(this).toResult
   }
 
   get tool(): Tool {
-    if (this.#tool !== undefined) return this.#tool
     const { input } = this
-    const tool = describeTool(this.name, this.source, input, this.#output)
+    const tool = describeTool(this.name, this.source, input, this.output)
     // Calls use the advertised schema, since zod's metadata may have changed in the meantime.
     if (input.isPlainObject === true)
       own(this, 'paramHeaders', compileParamHeaders(tool.inputSchema, this.name))
-    this.#tool = tool
-    return tool
+    return own(this, 'tool', tool)
   }
 
   get json(): CompiledTool['json'] {
-    this.#json ??= toJson(this.tool)
-    return this.#json
-  }
-
-  /** Replaces the getters, which each call would run several times. */
-  #compile(): Compiled {
-    const compiled = compileSchemas(this.name, this.source)
-    this.#output = compiled.output
-    own(this, 'input', compiled.input)
-    own(this, 'paramHeaders', compiled.paramHeaders)
-    own(this, 'toResult', compiled.toResult)
-    return compiled
+    return own(this, 'json', toJson(this.tool))
   }
 }
 
-function own<Member extends keyof CompiledTool>(
-  tool: CompiledTool,
-  member: Member,
-  value: CompiledTool[Member],
-): void {
+/** Replaces the getters, which each call would run several times. */
+function compiledOf(tool: LazyTool): Compiled {
+  const compiled = compileSchemas(tool.name, tool.source)
+  for (const [member, value] of Object.entries(compiled)) own(tool, member, value)
+  return compiled
+}
+
+function own<Value>(tool: LazyTool, member: string, value: Value): Value {
   Object.defineProperty(tool, member, { value, configurable: true })
+  return value
 }
 
 function compileSchemas(name: string, source: AnyTool): Compiled {

@@ -57,7 +57,7 @@ export function mismatch(kind: unknown, value: unknown): string | undefined {
 
 function isOf(kind: string, value: unknown): boolean {
   if (kind === 'strings') return Array.isArray(value) && value.every((item) => typeof item === 'string')
-  if (kind === 'object') return value !== null && /^(?:object|function)$/.test(typeof value)
+  if (kind === 'object') return Object(value) === value
   return typeof value === kind
 }
 

@@ -196,9 +196,13 @@ export function checkMcp(name: string, mcp: AnyTool['mcp']): void {
  * @throws TypeError naming the member.
  */
 export function checkToolMembers(name: string, tool: AnyTool): void {
-  for (const member of Object.keys(MCP_OPTIONS) as (keyof typeof MCP_OPTIONS)[]) {
-    const lost = Object.hasOwn(tool, member) ? Reflect.get(tool, member) : undefined
-    if (typeof lost === 'object' && lost !== null && tool.mcp?.[member] === undefined)
+  for (const member in MCP_OPTIONS) {
+    const lost: unknown = Object.hasOwn(tool, member) ? Reflect.get(tool, member) : undefined
+    if (
+      typeof lost === 'object' &&
+      lost !== null &&
+      tool.mcp?.[member as keyof typeof MCP_OPTIONS] === undefined
+    )
       throw new TypeError(`Tool "${name}" has "${member}" at the top level: write mcp: { ${member}: … }.`)
   }
   const { name: own } = tool as { readonly name?: unknown }

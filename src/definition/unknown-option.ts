@@ -60,30 +60,39 @@ export function refuseUnknown(where: string, given: unknown, known: object): voi
 
 /** The same for options that must be given, and in them the `needed` ones. */
 export function requireOptions(where: string, given: unknown, known: object, ...needed: string[]): void {
-  const names = Object.keys(known)
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new TypeError(`${where} needs an object with options: ${names.join(', ')}.`)
-  const name = Object.keys(given).find((one) => !Object.hasOwn(known, one))
-  if (name === undefined) {
-    const missing = needed.find((one) => (given as { readonly [name: string]: unknown })[one] === undefined)
-    if (missing !== undefined) throw new TypeError(`${where} needs "${missing}".`)
-    refuseKinds(where, given, known)
-    return
+    throw new TypeError(`${where} needs an object with options: ${Object.keys(known).join(', ')}.`)
+  // Without a copy of the names; what a class of the old style lists beside its own members is not an option.
+  for (const name in given) {
+    if (Object.hasOwn(known, name) || !Object.hasOwn(given, name)) continue
+    const names = Object.keys(known)
+    const near = nearest(name, names)
+    const place =
+      where === 'MCPServer' && Object.hasOwn(NOT_OF_SERVERS, name) ? NOT_OF_SERVERS[name] : undefined
+    const meant = place ? `it is ${place}.` : near && `did you mean "${near}"?`
+    const remedy = meant ? `${meant} Its` : 'its'
+    throw new TypeError(`${where} has no option "${name}": ${remedy} options are ${names.join(', ')}.`)
   }
-  const near = nearest(name, names)
-  const place =
-    where === 'MCPServer' && Object.hasOwn(NOT_OF_SERVERS, name) ? NOT_OF_SERVERS[name] : undefined
-  const meant = place === undefined ? near && `did you mean "${near}"?` : `it is ${place}.`
-  const remedy = meant === undefined ? 'its' : `${meant} Its`
-  throw new TypeError(`${where} has no option "${name}": ${remedy} options are ${names.join(', ')}.`)
+  for (const one of needed)
+    if ((given as Named)[one] === undefined) throw new TypeError(`${where} needs "${one}".`)
+  refuseKinds(where, given as Named, known as Named)
 }
 
-/** @throws TypeError for the first value that is not of the kind in `known`; names that are not in it may have any. */
-function refuseKinds(where: string, given: object, known: object): void {
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue
-    const wrong = mismatch((known as { readonly [name: string]: unknown })[name], value)
-    if (wrong === undefined) continue
+type Named = { readonly [name: string]: unknown }
+
+/**
+ * Copies nothing, and takes no kind apart for a value that is right: a server may have hundreds of tools, and its first call waits for their
+ * checks.
+ *
+ * @throws TypeError for the first value that is not of the kind in `known`; names that are not in it may have any.
+ */
+function refuseKinds(where: string, given: Named, known: Named): void {
+  for (const name in given) {
+    const value = given[name]
+    const kind = known[name]
+    if (value === undefined || kind === 1 || (value && typeof value === kind)) continue
+    const wrong = mismatch(kind, value)
+    if (!wrong || !Object.hasOwn(given, name)) continue
     const quoted = where.replace(/^"([\w.]+)"/, `"$1.${name}"`)
     throw new TypeError(`${quoted === where ? `"${name}" of ${where}` : quoted} must be ${wrong}.`)
   }
@@ -107,13 +116,13 @@ export function isGuarding(name: string, value: unknown): boolean {
  * @throws TypeError naming the member, also for a value of another kind.
  */
 export function refuseMisspelt(where: string, given: object, known: object): void {
-  for (const [name, value] of Object.entries(given)) {
-    if (Object.hasOwn(known, name)) continue
+  for (const name in given) {
+    if (Object.hasOwn(known, name) || !Object.hasOwn(given, name)) continue
     const names = Object.keys(known)
-    const isOurs = name.length > 3 && closest(name, names, name.length > 7 ? 2 : 1) !== undefined
-    if (isOurs || isGuarding(name, value)) refuseUnknown(where, { [name]: 1 }, known)
+    const near = name.length > 3 && closest(name, names, name.length > 7 ? 2 : 1)
+    if (near || isGuarding(name, (given as Named)[name])) refuseUnknown(where, { [name]: 1 }, known)
   }
-  refuseKinds(where, given, known)
+  refuseKinds(where, given as Named, known as Named)
 }
 
 /** The name that a user probably meant. */

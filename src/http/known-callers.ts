@@ -77,7 +77,9 @@ export function requireCallersOf(
     ['prompts', 'Prompt'],
     ['resources', 'Resource'],
   ] as const) {
-    for (const [key, item] of Object.entries<Scoped | undefined>({ ...items[kind] }))
+    for (const [key, item] of Object.entries(
+      (items[kind] ?? {}) as { readonly [key: string]: Scoped | undefined },
+    ))
       requireCallers(config, what, item?.uri ?? item?.uriTemplate ?? key, item?.scopes)
   }
 }

@@ -106,13 +106,15 @@ export function makeTool(
   requireOptions('createTool', config, known)
   checkMcp(config.id, config.mcp)
   const execute = config.execute!
-  const extended = (input: unknown, context: Context): unknown => {
-    extend?.(context)
-    return execute(input, context)
-  }
+  const extended =
+    extend &&
+    ((input: unknown, context: Context): unknown => {
+      extend(context)
+      return execute(input, context)
+    })
   const source = {
     ...config,
-    execute: extend === undefined ? execute : inPlaceOf(authoredOf(execute)!, extended),
+    execute: extended === undefined ? execute : inPlaceOf(authoredOf(execute)!, extended),
   }
   let compiled: CompiledTool | undefined
   const call = async (input?: unknown, context?: ToolCallContext): Promise<unknown> => {
