@@ -6,7 +6,7 @@ import type { CompiledSchema } from './schema.ts'
 const DESTRUCTURES_CONTEXT = /^[\w\s]*\(\s*{([^{}]*,)?\s*context\s*[,:=}]/
 
 /** How Mastra recognizes its tools, also across copies of its package. */
-const MASTRA_TOOL = Symbol.for('mastra.core.tool.Tool')
+const MASTRA_TOOL = 'mastra.core.tool.Tool'
 
 /** What names may consist of (MCP 2025-11-25 and 2026-07-28, "Tool Names"). The specification only recommends it, but clients refuse others. */
 const NAME = /^[\w.-]{1,128}$/
@@ -31,7 +31,7 @@ export function checkToolShape(name: string, tool: object | undefined): void {
       `Tool "${name}" has no execute function${other === undefined ? remedy : `: name "${other}" so`}.`,
     )
   }
-  if (MASTRA_TOOL in tool!)
+  if (Symbol.for(MASTRA_TOOL) in tool!)
     throw new TypeError(`Tool "${name}" was made by @mastra/core: import MCPServer from mayfly-mcp/mastra.`)
   if (parameters !== undefined && inputSchema === undefined)
     throw new TypeError(`Tool "${name}" has "parameters": write "inputSchema".`)

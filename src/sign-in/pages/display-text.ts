@@ -21,7 +21,7 @@ export function displayText(text: string, characters: number): string {
 /** RFC 1035 §2.3.4, and a port. */
 const MAX_HOST = 260
 /** Longer hosts are shown as they came, longer URLs without their end: the rules for marks in hosts are work that grows faster than the text. */
-const MAX_PARSED = 2048
+const MAX_PARSED = 1024
 
 /** The host as it is looked up: letters of other scripts, which can look like Latin ones, are spelled `xn--…` (RFC 3492). */
 export function displayHost(host: string): string {
