@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { measureSizes } from '../../scripts/sizes.ts'
 
 /** KB. Names that many modules have are longer in one file, and what is loaded later makes more of it one piece. */
-const MORE = 0.4
+const MORE = 0.6
 
 it('a bundle from the built package is as small as one from its sources', async () => {
   const [sources, built] = [await measureSizes('src'), await measureSizes('dist')]
