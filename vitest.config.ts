@@ -35,8 +35,11 @@ const MEASURING = [
 
 /** They wait for limits of time, or repeat a run hundreds of times: too long for after every change. A process each, since some measure. */
 const LONG = [
+  'test/property/growth-sign-in.test.ts',
+  'test/property/out-folder.test.ts',
   'test/property/task-crashes.test.ts',
   'test/property/task-faults.test.ts',
+  'test/property/zod-schemas.test.ts',
   'test/unit/client/hostile-*.test.ts',
 ]
 
@@ -87,8 +90,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        plugins: [sourceEntries],
-        test: { name: 'long', include: LONG, setupFiles: 'test/_parts.ts' },
+        plugins: [sourceEntries, oauthLibrary],
+        test: {
+          name: 'long',
+          include: LONG,
+          setupFiles: 'test/_parts.ts',
+          server: { deps: { inline: [OAUTH_LIBRARY] } },
+        },
       },
       suite('smoke', ['smoke']),
       suite('cli', ['cli']),

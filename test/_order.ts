@@ -19,6 +19,8 @@ const SECONDS: { readonly [file: string]: number } = {
   'property/growth.test.ts': 26,
   'unit/client/hostile-floods.test.ts': 19,
   'property/zod-schemas.test.ts': 17,
+  'property/out-folder.test.ts': 17,
+  'property/growth-sign-in.test.ts': 15,
   'unit/asking/memory.test.ts': 17,
   'unit/bounded-waits.test.ts': 16,
   'property/task-crashes.test.ts': 16,

@@ -1,7 +1,4 @@
-/**
- * Work in proportion: whatever reads bytes of a stranger takes at most 2.5 times as long for twice the bytes. By processor time, warmed up,
- * the least of several runs; sizes double until one run takes long enough to be measured.
- */
+/** Work in proportion: whatever reads bytes of a stranger takes at most 2.5 times as long for twice the bytes (_growth.ts). */
 import ts from 'typescript'
 import { describe, expect, it, vi } from 'vitest'
 import { createHide } from '../../deploy/check/secrets.ts'
@@ -35,43 +32,11 @@ import { acceptedTypes } from '../../src/protocol/sse-response.ts'
 import { parseHost, toAddress } from '../../src/request/address.ts'
 import { displayHost, displayText, displayUrl } from '../../src/sign-in/pages/display-text.ts'
 import { parseEvents } from '../../src/webhook/events.ts'
-import { cpuMs } from '../_cpu.ts'
 import { type Module, readModules } from '../architecture/_modules.ts'
 import { createServer, post } from '../unit/_client.ts'
-import { createWorld, ORIGIN } from '../unit/sign-in/_sign-in.ts'
+import { growsInProportion, growthOf, MOST, TEXTS } from './_growth.ts'
 import { FOLDERS, MODULES } from './_growth-modules.ts'
 import { OTHERS } from './_growth-readers.ts'
-
-/** Hostile shapes of a size. */
-const TEXTS: { readonly [shape: string]: (size: number) => string } = {
-  letters: (size) => 'a'.repeat(size),
-  spaces: (size) => ' '.repeat(size),
-  marks: (size) => '\u0316\u0301'.repeat(size / 2),
-  'marks of half width': (size) => '\uFF9E\u0316'.repeat(size / 2),
-  'encoded marks': (size) => '%CC%96%CC%81'.repeat(size / 12),
-  'escapes of escapes': (size) => '%25'.repeat(size / 3),
-  'half escapes': (size) => '%'.repeat(size),
-  slashes: (size) => '/'.repeat(size),
-  'steps up': (size) => 'a/../'.repeat(size / 5),
-  dots: (size) => `${'.'.repeat(size)}x`,
-  colons: (size) => ':'.repeat(size),
-  streams: (size) => ':$'.repeat(size / 2),
-  braces: (size) => '{'.repeat(size),
-  commas: (size) => ',;='.repeat(size / 3),
-  quotes: (size) => '"\\'.repeat(size / 2),
-  lines: (size) => '\r\n'.repeat(size / 2),
-  returns: (size) => '\r'.repeat(size),
-  data: (size) => 'data:x\n'.repeat(size / 7),
-  'blanks and quotes': (size) => `${' '.repeat(size)}"a"b`,
-  base64url: (size) => 'QUJD'.repeat(size / 4),
-  'lines of a quote': (size) => `> ${'y\n'.repeat(size / 2)}`,
-  'quotes within each other': (size) => `${'>'.repeat(40)} x\n\n`.repeat(size / 44),
-  'lists within each other': (size) => `${'- '.repeat(40)}x\n`.repeat(size / 82),
-  links: (size) => `${'[a]('.repeat(25)}\n`.repeat(size / 101),
-  elements: (size) => '<ul><li><b>a'.repeat(size / 12),
-  'ended elements': (size) => `${'<ul><li>a'.repeat(20)}${'</ul>'.repeat(20)}`.repeat(size / 280),
-  comments: (size) => '<!--'.repeat(size / 4),
-}
 
 const template = compileUriTemplate('a://{x}/{+y}{?z,w}')
 const pattern = compileUriPattern('a://{x}/{+y}{?z,w}')!
@@ -224,42 +189,6 @@ const REQUESTS: { readonly [what: string]: (text: string) => Promise<void> } = {
     ask(say, call('tools/call', { name: 'say', arguments: { a: [text] } })),
   'the name of a tool': (text) => ask(say, call('tools/call', { name: text, arguments: {} })),
   'the body': (text) => ask(say, text),
-  'a form of a token request': async (text) => {
-    const world = createWorld()
-    const grants = { code: 'authorization_code', refresh_token: 'refresh_token', assertion: 'none' }
-    for (const [field, grant] of Object.entries(grants))
-      await world.form('/oauth/token', {
-        grant_type: grant,
-        [field]: text,
-        client_id: text,
-        client_assertion: text,
-      })
-    await world.form('/oauth/token', { token: text }, { cookie: text.replaceAll(/[^\x21-\x7e]/g, ';') })
-  },
-  'a token request of a machine': async (text) => {
-    const world = createWorld({ machines: { report: { scopes: [], secret: 's'.repeat(32) } } })
-    const fields = { grant_type: 'client_credentials', client_id: 'report' }
-    await world.form('/oauth/token', { ...fields, client_secret: text })
-    await world.form('/oauth/token', { ...fields, client_assertion: text })
-    const proven = { ...fields, client_secret: 's'.repeat(32) }
-    await world.form('/oauth/token', { ...proven, scope: text, resource: text })
-    await world.form('/oauth/token', { ...proven, scope: text })
-    const authorization = `Basic ${btoa(`report:${text.replaceAll(/[^\x21-\x7e]/g, '+')}`)}`
-    await world.form('/oauth/token', { grant_type: 'client_credentials' }, { authorization })
-    await world.signIn.verify(text, world.context).catch(() => {})
-  },
-  'a registration': async (text) => {
-    await createWorld().register({ client_name: text, redirect_uris: [`https://a.example/${text}`] })
-    await createWorld().send(new Request(`${ORIGIN}/oauth/register`, { method: 'POST', body: text }))
-  },
-  'a request of a browser': async (text) => {
-    const world = createWorld()
-    const query = new URLSearchParams({ client_id: text, redirect_uri: text, state: text })
-    for (const path of ['/oauth/authorize', '/oauth/callback', '/connections'])
-      await world.get(`${path}?${query}`, { cookie: text.replaceAll(/[^\x21-\x7e]/g, ';') })
-    await world.form('/oauth/authorize', { consent: text, csrf: text }, { origin: ORIGIN })
-    await world.form('/connections', { connection: text, csrf: text }, { origin: ORIGIN })
-  },
 }
 
 const TYPES = /^(?:string(?: \| (?:null|undefined))*|unknown|Uint8Array.*|Headers|Request|Params|Json)$/
@@ -271,52 +200,6 @@ function readsInput({ source }: Module): boolean {
       statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) &&
       statement.parameters.some(({ type }) => TYPES.test(type?.getText() ?? '')),
   )
-}
-
-const SMALLEST = 1200
-/** Milliseconds from which on a run can be compared with another. */
-const MEASURABLE = 4
-/** For what leaves much garbage, whose collection counts. */
-const MEASURABLE_DOCUMENT = 30
-const LARGEST = 80_000
-/** How often a run is repeated to be sure: processor time is counted in steps of up to 4 ms. */
-const REPEATS = 8
-/** How many times as long twice the bytes may take. */
-const MOST = 2.5
-
-async function cpuOf(run: () => unknown): Promise<number> {
-  const start = cpuMs()
-  await run()
-  return cpuMs() - start
-}
-
-/** The least time of three runs, or of those up to the first one whose time is enough. */
-async function leastOf(run: () => unknown, isEnough: (ms: number) => boolean): Promise<number> {
-  let least = await cpuOf(run)
-  for (let turn = 1; turn < 3 && !isEnough(least); turn++) least = Math.min(least, await cpuOf(run))
-  return least
-}
-
-/** How many times as long the last doubling takes, not more exactly than `MOST` needs; 1 where nothing takes long enough to tell. */
-async function growthOf(
-  read: (text: string) => unknown,
-  shape: (size: number) => string,
-  measurable: number = MEASURABLE,
-  repeats = 1,
-): Promise<number> {
-  let before = 0
-  const run = async (text: string): Promise<void> => {
-    for (let turn = 0; turn < repeats; turn++) await read(text)
-  }
-  for (let size = SMALLEST; size <= LARGEST; size *= 2) {
-    const text = shape(size)
-    const isLast = before >= measurable
-    const enough = isLast ? (ms: number) => ms <= MOST * before : (ms: number) => ms < measurable
-    const time = await leastOf(() => run(text), enough)
-    if (isLast) return time / before
-    before = time
-  }
-  return 1
 }
 
 describe('this list', () => {
@@ -346,17 +229,4 @@ describe('this list', () => {
 
 vi.spyOn(console, 'error').mockImplementation(() => {})
 
-const all = { ...READERS, ...OTHERS, ...REQUESTS }
-describe.each(Object.keys(all))('%s', (reader) => {
-  it.each(Object.keys(TEXTS))('%s: twice as much takes at most 2.5 times as long', async (shape) => {
-    // A collection of garbage, or a step of the clock, may fall into one of the runs: longer ones, before it counts.
-    let growth = 0
-    for (let turn = 0; turn < 3; turn++) {
-      const measurable = reader.startsWith('a document') ? MEASURABLE_DOCUMENT : MEASURABLE
-      const repeats = turn === 0 ? 1 : REPEATS
-      growth = await growthOf(all[reader]!, TEXTS[shape]!, measurable * repeats, repeats)
-      if (growth <= MOST) break
-    }
-    expect(growth).toBeLessThanOrEqual(MOST)
-  })
-})
+growsInProportion({ ...READERS, ...OTHERS, ...REQUESTS })
