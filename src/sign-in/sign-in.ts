@@ -1,5 +1,6 @@
 /** Sign-in as `auth` of a server. */
 import type { SignInFacts } from '../auth/auth.ts'
+import { createOnce } from '../auth/once.ts'
 import type { Env } from '../definition/context.ts'
 import { textOf } from '../definition/error-text.ts'
 import { forEnv } from '../definition/for-env.ts'
@@ -124,7 +125,9 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     stores.set(issuer, { from, own })
     return own
   }
-  const open = async ({ env, resource, name, address, report }: SignInContext): Promise<Signing> => {
+  const once = createOnce()
+  const open = async (context: SignInContext): Promise<Signing> => {
+    const { env, resource, name, address, report = () => {} } = context
     const place = placeOf(resource)
     return {
       env,
@@ -138,7 +141,11 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       address,
       machines,
       fetch,
-      report: report ?? (() => {}),
+      report,
+      reportOnce(error) {
+        const { cause } = once(error)
+        if (cause !== undefined) report(cause)
+      },
     }
   }
   return {

@@ -32,6 +32,8 @@ export interface Signing {
   readonly address: string | undefined
   readonly fetch: typeof globalThis.fetch
   report(error: unknown): void
+  /** The same for what only the operator can change: an error with the same text is reported once in the life of the process. */
+  reportOnce(error: unknown): void
 }
 
 export interface Lifetimes {

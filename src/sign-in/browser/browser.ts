@@ -27,8 +27,9 @@ import {
   type AuthorizationRequest,
   authorizationErrorRedirect,
 } from '../tokens/library.ts'
+import { quoted, upstreamError } from '../upstream/errors.ts'
 import { UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
-import type { UpstreamIdentity } from '../upstream/upstream.ts'
+import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
 import { type Away, toUpstream, upstreamFailure } from './away.ts'
 import { complete, isRemembered } from './consents.ts'
 import { readFlow } from './flow.ts'
@@ -78,6 +79,9 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
   if (scope.length === 0 && known.length > 0 && !parsed.scope.includes('offline_access'))
     return refuse('invalid_scope', 'This server has none of these scopes')
   const asked: AuthorizationRequest = { ...parsed, scope }
+  // Before the question, whose answer would lead nowhere.
+  const unusable = faultOf(signing)
+  if (unusable !== undefined) return upstreamFailure(signing, unusable)
   const last = await readLastPerson(request, signing)
   const visitor = visitorOf(await readSession(request, signing))
   const question = await asUnit(signing, async (unit) => {
@@ -110,6 +114,26 @@ function backToClient(signing: Signing, url: string, description: string): Respo
   if (isLoopbackUrl(url)) return seeOther(url)
   const title = 'The app sent a request that cannot be used'
   return errorPage(signing, 400, title, `${description}. Tell its developer.`, url)
+}
+
+/** What the operator has not set yet, as it would show at the provider. */
+function faultOf({ upstream, env }: Signing): unknown {
+  try {
+    const fault = upstream.faultIn?.(env)
+    return fault === undefined
+      ? undefined
+      : upstreamError(upstream.name, new UpstreamFault('misconfigured', fault))
+  } catch (error) {
+    return error
+  }
+}
+
+function tooManyClaims(provider: string, leftOut: readonly string[]): UpstreamFault {
+  const names = quoted(leftOut.join(', '), [])
+  return new UpstreamFault(
+    'answer_invalid',
+    `${provider} sends more than 8192 characters of claims about a person, so the claims of callers are without: ${names}. Let it send this application fewer or shorter claims.`,
+  )
 }
 
 /** GET of the URL that is registered with the provider. */
@@ -157,7 +181,9 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   } catch (error) {
     return upstreamFailure(signing, error)
   }
-  const arrived: Arrived = { person: await personOf(identity), tokens: identity.tokens }
+  const { person, leftOut } = await personOf(identity)
+  if (leftOut.length > 0) signing.reportOnce(tooManyClaims(upstream.name, leftOut))
+  const arrived: Arrived = { person, tokens: identity.tokens }
   const session = await beginSession(signing, arrived.person)
   const { request: asked } = away
   if (asked === undefined) return seeOther(place.connections, [cookie, session])

@@ -11,16 +11,44 @@ export interface Person {
 }
 
 const SUBJECT_CHARACTERS = 32
-/** Of the claims as JSON. */
+/** Of the claims as JSON: every access token has them in the store. */
 const MAX_CLAIMS_CHARACTERS = 8192
+/** They are kept before others. */
+const FIRST = ['name', 'email', 'email_verified']
 
-export async function personOf({ issuer, subject, name, email, claims }: UpstreamIdentity): Promise<Person> {
-  const text = JSON.stringify(claims)
-  return {
+/** `leftOut`: the names of the claims for which there is no room. */
+export async function personOf({
+  issuer,
+  subject,
+  name,
+  email,
+  claims,
+}: UpstreamIdentity): Promise<{ readonly person: Person; readonly leftOut: readonly string[] }> {
+  const { kept, leftOut } = thatFit(JSON.parse(JSON.stringify(claims)) as Person['claims'])
+  const person = {
     sub: (await digest(JSON.stringify([issuer, subject]))).slice(0, SUBJECT_CHARACTERS),
     ...(name !== undefined && { name }),
     ...(email !== undefined && { email }),
-    claims: text.length > MAX_CLAIMS_CHARACTERS ? {} : (JSON.parse(text) as Person['claims']),
+    claims: kept,
+  }
+  return { person, leftOut }
+}
+
+/** In their order; one that is too long leaves its room to those after it. */
+function thatFit(claims: Person['claims']): { kept: Person['claims']; leftOut: readonly string[] } {
+  const kept = new Set<string>()
+  let characters = 2
+  for (const name of [...FIRST.filter((one) => Object.hasOwn(claims, one)), ...Object.keys(claims)]) {
+    if (kept.has(name)) continue
+    const more = JSON.stringify({ [name]: claims[name] }).length
+    if (characters + more > MAX_CLAIMS_CHARACTERS) continue
+    characters += more
+    kept.add(name)
+  }
+  const all = Object.entries(claims)
+  return {
+    kept: Object.fromEntries(all.filter(([name]) => kept.has(name))),
+    leftOut: all.flatMap(([name]) => (kept.has(name) ? [] : name)),
   }
 }
 

@@ -6,7 +6,6 @@ import * as oauth from 'oauth4webapi'
 import { isSecureUrl } from '../../auth/issuer.ts'
 import { fromBase64Url } from '../../definition/base64.ts'
 import { isA, memberOf } from '../../definition/error-text.ts'
-import { utf8Length } from '../../definition/utf8.ts'
 import { quoted, upstreamError } from './errors.ts'
 import { createUpstreamFetch, type UpstreamFetch, type UpstreamFetchOptions } from './fetch.ts'
 import {
@@ -64,8 +63,6 @@ const METADATA_MAX_AGE_MS = 600_000
 const METADATA_MAX_KEPT_MS = 86_400_000
 /** Issuers by environment: each deployment has one. */
 const MAX_ISSUERS = 8
-/** Of what tools see. */
-const MAX_CLAIMS_BYTES = 8 * 1024
 
 /** They are about the token, not about the person. */
 const OF_TOKEN = new Set([
@@ -388,16 +385,11 @@ function textOfClaim(claim: unknown): string | undefined {
   return typeof claim === 'string' && claim !== '' ? claim.slice(0, 320) : undefined
 }
 
-/** Claims about the person, up to 8 KB; an email that nobody verified is not one of them. */
+/** Claims about the person; an email that nobody verified is not one of them. */
 function forTools(claims: Claims, isVerified: boolean): { readonly [name: string]: unknown } {
-  const kept: { [name: string]: unknown } = Object.create(null)
-  let bytes = 2
-  for (const [name, value] of Object.entries(claims)) {
-    if (OF_TOKEN.has(name) || (name === 'email' && !isVerified)) continue
-    bytes += utf8Length(JSON.stringify({ [name]: value }))
-    if (bytes <= MAX_CLAIMS_BYTES) kept[name] = value
-  }
-  return { ...kept }
+  return Object.fromEntries(
+    Object.entries(claims).filter(([name]) => !OF_TOKEN.has(name) && (name !== 'email' || isVerified)),
+  )
 }
 
 function toTokens({

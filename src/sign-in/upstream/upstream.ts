@@ -93,7 +93,7 @@ export interface UpstreamIdentity {
   readonly name?: string | undefined
   /** Only one that the provider has verified. */
   readonly email?: string | undefined
-  /** What tools see as `ctx.auth.extra.claims`: JSON, at most 8 KB. */
+  /** What tools see: JSON. Of more than 8192 characters, some are left out, which the log says once. */
   readonly claims: { readonly [name: string]: unknown }
   readonly tokens: UpstreamTokens
 }

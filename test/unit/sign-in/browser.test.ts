@@ -9,6 +9,7 @@ import {
   createWorld,
   decide,
   exchange,
+  fakeUpstream,
   handleOf,
   Jar,
   LOOPBACK,
@@ -297,6 +298,34 @@ describe('the provider', () => {
     const { jar, callback } = await leave(world, { clientId: await registered(world) })
     expect((await world.get(callback(), jar.headers)).status).toBe(503)
     expect(world.reports).toEqual([error])
+  })
+
+  it('a provider that is not set up → 503 before the person is asked, and the log says what to set', async () => {
+    const upstream = Object.assign(fakeUpstream(), { faultIn: () => 'set FAKE_ID.' })
+    const world = createWorld({ upstream })
+    const { at } = await arrive(world, { clientId: await registered(world) })
+    expect(at.status).toBe(503)
+    expect(await at.text()).toContain('Sign-in with Fake is not set up correctly.')
+    expect(String((world.reports[0] as Error).cause)).toContain('set FAKE_ID.')
+  })
+
+  it('claims for which there is no room are left out, which the log says once; name and email never are', async () => {
+    const world = createWorld()
+    const claims = { groups: 'g'.repeat(9000), hd: 'example.com', name: 'Anna', email: 'anna@example.com' }
+    world.upstream.exchangeWith = async (subject) => ({
+      ...{ issuer: 'https://upstream.example', subject, name: 'Anna', email: 'anna@example.com', claims },
+      tokens: { accessToken: 'a' },
+    })
+    for (const person of ['anna', 'bert']) {
+      const { tokens } = await connected(world, { person })
+      const { extra } = await personOf(world, tokens.access_token)
+      const { groups: _, ...kept } = claims
+      expect(extra).toMatchObject({ sub: expect.any(String), name: 'Anna', email: 'anna@example.com' })
+      expect(extra.claims).toEqual(kept)
+    }
+    expect(world.reports.map(String)).toEqual([
+      expect.stringMatching(/8192 characters.*without: groups\. Let/),
+    ])
   })
 
   it('a provider that never answers → 503', async () => {

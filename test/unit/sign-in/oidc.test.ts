@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { personOf } from '../../../src/sign-in/browser/person.ts'
 import { type OidcOptions, oidc } from '../../../src/sign-in/oidc.ts'
 import type { Upstream, UpstreamReturn } from '../../../src/sign-in/upstream/upstream.ts'
 import { failureOf } from './_failure.ts'
@@ -122,10 +123,11 @@ describe('a sign-in', () => {
     await using other = await startOpenIdProvider({ claims: { ...ADA, a: 'x', large: 'y'.repeat(9000) } })
     const upstream = oidc({ issuer: other.issuer, ...CLIENT, fetch: other.fetch })
 
-    const { claims } = await upstream.exchange(await toCallback(upstream, other))
+    const { person, leftOut } = await personOf(await upstream.exchange(await toCallback(upstream, other)))
 
-    expect(claims).toMatchObject({ a: 'x', name: 'Ada Lovelace' })
-    expect(claims).not.toHaveProperty('large')
+    expect(person).toMatchObject({ name: 'Ada Lovelace', email: ADA.email })
+    expect(person.claims).toMatchObject({ a: 'x', name: 'Ada Lovelace' })
+    expect(leftOut).toEqual(['large'])
   })
 })
 
