@@ -124,6 +124,8 @@ export interface DeploymentInfo {
   keyStore?: () => unknown
   /** Who signs people in, in the environment that was given. Default: nobody. */
   signIn?: SignInFacts
+  /** `http.publicUrl`. */
+  publicUrl?: string
   /** Whether the public URL is known from `http.publicUrl` or `http.trustProxy`. Default false. */
   knowsPublicUrl?: boolean
 }

@@ -26,6 +26,7 @@ export function describeDeployment(
     hasLocalTasks: tasks?.isLocal === true,
     hasTaskRunner: tasks?.hasRunner === true,
     hasAuth: auth !== undefined && auth !== 'host',
+    ...(http?.publicUrl !== undefined && { publicUrl: http.publicUrl }),
     knowsPublicUrl: http?.publicUrl !== undefined || http?.trustProxy === true,
   }
 }

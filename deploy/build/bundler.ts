@@ -32,6 +32,13 @@ export async function keepsSessions(project: Pick<Project, 'cwd' | 'entry'>): Pr
   )
 }
 
+/** Whether the project's own code stores the connections of people in memory, and nowhere else. Installed packages are not searched. */
+export async function keepsGrantsInMemory(project: Pick<Project, 'cwd' | 'entry'>): Promise<boolean> {
+  const text = await ownCode(project)
+  const hasShared = /\b(?:postgres|redis|dynamo|durableObject)Grants\(/.test(text)
+  return /\bcreateMemoryGrants\(/.test(text) && /\bsignIn\(/.test(text) && !hasShared
+}
+
 /** The project's own code as one text, without installed packages and comments. Empty if it does not build. */
 export async function ownCode(project: Pick<Project, 'cwd' | 'entry'>): Promise<string> {
   return (await bundleOwnCode(project)).text

@@ -17,6 +17,7 @@ import {
 } from '../doctor/findings.ts'
 import { describeServer, faultOf } from '../doctor/load.ts'
 import { renderDoctor } from '../doctor/render.ts'
+import { signInFindings } from '../doctor/sign-in.ts'
 import { usedFeatures } from '../doctor/used.ts'
 import { cronOf } from '../project/cron.ts'
 import { displayPath } from '../project/entry.ts'
@@ -144,6 +145,7 @@ async function examine(
     ...cronSecretFindings(project, cronOf(project)),
     ...bindingFindings(info, target, cronOf(project)),
     ...authFindings(info),
+    ...signInFindings(info, target, project),
     ...publicUrlFindings(info, target),
   )
   return { ...report, degrades: degradations(info, hasSecret, target) }

@@ -52,6 +52,8 @@ export interface Target {
   readonly hasOneProcess?: boolean
   /** Whether the server is not told that a client closed its response. Default false. */
   readonly cannotTellThatClientsLeft?: boolean
+  /** The end of its own host names, such as `.example.com`, where it sends pages as plain text. Default: none. */
+  readonly textDomain?: string
   /**
    * Which place of the platform a deployment changes, as far as options, files and variables tell. Runs nothing. Throws `CliError` if it
    * cannot be told, `UsageError` if options contradict each other. Undefined for targets without a platform.

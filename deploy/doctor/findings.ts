@@ -46,6 +46,8 @@ export function secretFindings(project: Folders, info: DeploymentInfo): Finding[
   if (info.hasSecret) return [{ level: 'ok', message: 'the secret is in the configuration' }]
   const found = findSecret(project, 'MAYFLY_SECRET')
   if (found === undefined) {
+    // `auth` says what it needs.
+    if (info.authFault?.includes('MAYFLY_SECRET')) return []
     const isNeeded = info.legacy === 'arguments'
     return [
       {
@@ -96,16 +98,20 @@ export function homelessSessions({ title }: Pick<Target, 'title'>): string {
 }
 
 /** What `auth` lacks in the variables of this machine, with which `dev` does not start. The platform may have others. */
-export function authFindings({ authFault }: DeploymentInfo): Finding[] {
-  return authFault === undefined ? [] : [{ level: 'error', message: `auth: ${authFault}` }]
+export function authFindings({ authFault, signIn }: DeploymentInfo): Finding[] {
+  if (authFault === undefined) return []
+  // What sign-in says of the provider names all variables at once.
+  if (signIn?.unset.length && /^"\w+" of \w+ is not set: set [^.]+\.$/.test(authFault)) return []
+  return [{ level: 'error', message: `auth: ${authFault}` }]
 }
 
 /** Behind a proxy that terminates TLS, OAuth metadata would contain an http URL, to which no client sends a token. */
 export function publicUrlFindings(
-  { hasAuth = false, knowsPublicUrl = false }: DeploymentInfo,
+  { hasAuth = false, knowsPublicUrl = false, signIn }: DeploymentInfo,
   { isOwnMachine = false }: Pick<Target, 'isOwnMachine'>,
 ): Finding[] {
-  if (!hasAuth || !isOwnMachine) return []
+  // What sign-in needs is told with it.
+  if (!hasAuth || !isOwnMachine || signIn !== undefined) return []
   if (knowsPublicUrl) return [{ level: 'ok', message: 'the server knows its public URL' }]
   const message =
     'auth is set, but the server does not know its public URL: set http.publicUrl to the https URL that clients use, or http.trustProxy behind a proxy that sets X-Forwarded-Proto, such as those of Fly and Cloud Run'

@@ -1,10 +1,11 @@
 /** Replaces the earlier build, and warns about what may not work after the deployment. */
-import { keepsSessions, sourceFiles } from '../build/bundler.ts'
+import { keepsGrantsInMemory, keepsSessions, sourceFiles } from '../build/bundler.ts'
 import { buildChecked } from '../build/checked-build.ts'
 import { openOutFolder, type Remove } from '../build/out-folder.ts'
 import type { Artefact, Project, Target } from '../contract/target.ts'
 import { homelessSessions } from '../doctor/findings.ts'
 import { refuseFaulty } from '../doctor/load.ts'
+import { grantsInMemory } from '../doctor/sign-in.ts'
 import { displayPath } from '../project/entry.ts'
 import { withProgress } from '../terminal/progress.ts'
 
@@ -51,7 +52,12 @@ export function describeSize({ raw, gzip }: Artefact['size']): string {
 /** Warnings about what may not work after the deployment, one line each. */
 export async function buildWarnings(artefact: Artefact, target: Target, project: Project): Promise<string[]> {
   const isHomeless = !target.hasOneProcess && (await keepsSessions(project))
-  return [...sizeWarnings(artefact, target), ...(isHomeless ? [homelessSessions(target)] : [])]
+  const isForgetful = await keepsGrantsInMemory(project)
+  return [
+    ...sizeWarnings(artefact, target),
+    ...(isHomeless ? [homelessSessions(target)] : []),
+    ...(isForgetful ? [grantsInMemory(target)] : []),
+  ]
 }
 
 /** One line for each limit that is near or exceeded. */

@@ -41,7 +41,7 @@ interface Outcome {
  * anyOf([jwt({ issuer, audience }), apiKeys({ store })])
  * ```
  *
- * @throws TypeError unless it is a list of 1 to 8.
+ * @throws TypeError unless it is a list of 1 to 8, with at most one `signIn`.
  */
 export function anyOf(auths: readonly Auth[]): Auth {
   checkMembers(auths)
@@ -149,7 +149,10 @@ export function anyOf(auths: readonly Auth[]): Auth {
 
 function checkMembers(auths: readonly Auth[]): void {
   const isList = Array.isArray(auths) && auths.length > 0 && auths.length <= MAX_MEMBERS
-  if (isList && auths.every((auth) => typeof auth?.admit === 'function' && !CREATED.has(auth))) return
+  if (isList && auths.every((auth) => typeof auth?.admit === 'function' && !CREATED.has(auth))) {
+    if (auths.filter(({ signInFacts }) => signInFacts !== undefined).length < 2) return
+    throw new TypeError('anyOf takes one signIn: all have the same paths, and only the first one is asked.')
+  }
   throw new TypeError(
     `anyOf takes a list of 1 to ${MAX_MEMBERS} of what checks tokens, as in anyOf([jwt({ … }), apiKeys({ … })]).`,
   )

@@ -88,6 +88,12 @@ export interface SignInFacts {
   readonly isStandIn: boolean
   /** The variables of the provider that are not set. */
   readonly unset: readonly string[]
+  /** All that it reads. */
+  readonly variables: readonly string[]
+  /** Whether connections are only in the memory of a process. Undefined: the store cannot be made from the environment that was given. */
+  readonly hasLocalStore?: boolean | undefined
+  /** The provider itself, an `Upstream`, for `mayfly doctor --online`. */
+  readonly upstream?: () => unknown
 }
 
 /** The `auth` option of a server: created by `jwt`, `introspection`, `staticTokens`, `bearer`, `anyOf` or a preset. */

@@ -15,7 +15,7 @@ import { storeOf } from './store/given-store.ts'
 import { type GrantStore, requireGrantStore } from './store/store.ts'
 import { type Checks, createChecks } from './tokens/checks.ts'
 import { type Caller, verifyToken } from './tokens/verify.ts'
-import { unsetVariables } from './upstream/settings.ts'
+import { readVariables } from './upstream/settings.ts'
 import { inUse, isDev } from './upstream/stand-in.ts'
 import { upstreamTokenOf } from './upstream/tokens.ts'
 import type { Upstream } from './upstream/upstream.ts'
@@ -162,7 +162,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     upstreamToken: async (sub, connection, context) => upstreamTokenOf(await open(context), sub, connection),
     faultIn(env) {
       try {
-        if (isMade(storeFor, env)) keysFor(env)
+        if (storeIn(storeFor, env) !== undefined) keysFor(env)
         // Bindings of a platform are not there when an operator asks.
         else if (secrets === undefined) secretsIn(env, { isLocal: isDev(env) })
       } catch (error) {
@@ -176,19 +176,25 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
         }
       return inUse(upstream, env).faultIn?.(env)
     },
-    facts: (env) => ({
-      provider: upstream.name,
-      isStandIn: inUse(upstream, env) !== upstream,
-      unset: unsetVariables(env, (given) => upstream.faultIn?.(given)),
-    }),
+    facts: (env) => {
+      const made = storeIn(storeFor, env)
+      return {
+        provider: upstream.name,
+        isStandIn: inUse(upstream, env) !== upstream,
+        ...readVariables(env, (given) => upstream.faultIn?.(given)),
+        ...(made !== undefined && { hasLocalStore: made.isLocal === true }),
+        upstream: () => upstream,
+      }
+    },
   }
 }
 
-function isMade(storeFor: (env: unknown) => GrantStore | undefined, env: unknown): boolean {
+/** Undefined: the environment has no binding or variable that it needs. */
+function storeIn(storeFor: (env: unknown) => GrantStore | undefined, env: unknown): GrantStore | undefined {
   try {
-    return storeFor(env) !== undefined
+    return storeFor(env)
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -30,7 +30,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/sign-in/github.ts': 'checkMembership.ask guarded.work',
       'src/sign-in/upstream/openid.ts': 'Metadata createOpenId.guarded.work inIdToken.check',
       'src/sign-in/upstream/fetch.ts': 'UpstreamFetch',
-      'src/sign-in/upstream/settings.ts': 'Setting unsetVariables.read',
+      'src/sign-in/upstream/settings.ts': 'Setting readVariables.read',
     },
   },
   {

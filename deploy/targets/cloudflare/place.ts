@@ -16,7 +16,7 @@ const ENV_OPTIONS = ['--env', '-e']
 const NAME_OPTIONS = ['--name']
 const PLACE_OPTIONS = [...ENV_OPTIONS, ...NAME_OPTIONS, '--config', '-c']
 
-interface Settings {
+export interface Settings {
   readonly [member: string]: unknown
 }
 
@@ -182,7 +182,7 @@ export function storesOfStage({ cwd }: Project, stage: string | undefined): read
 }
 
 /** As wrangler reads it. Throws `CliError`. */
-function readSettings(file: string): Settings {
+export function readSettings(file: string): Settings {
   const content = readFileSync(file, 'utf8')
   try {
     const settings: unknown = extname(file) === '.toml' ? parseToml(content) : parseJsonc(content)

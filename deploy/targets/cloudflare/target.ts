@@ -27,6 +27,7 @@ import { terminal } from '../../terminal/terminal.ts'
 import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from './config.ts'
 import { startDev } from './dev.ts'
 import { checkWorkerEntry } from './entry-check.ts'
+import { grantFindings } from './grants.ts'
 import { cloudflarePlace } from './place.ts'
 import { cloudflareRemoval, cloudflareRollback } from './release.ts'
 import { cloudflareSecrets } from './secrets.ts'
@@ -204,8 +205,10 @@ function builtWorker(outDir: string, project: Project): string[] {
   return [main, '--no-bundle', '--config', findWranglerConfig(project.cwd) ?? join(outDir, CONFIG_FILE)]
 }
 
-async function examine({ cwd }: Project): Promise<Finding[]> {
+async function examine(project: Project): Promise<Finding[]> {
+  const { cwd } = project
   const findings: Finding[] = []
+  const objects = await objectFindings(project)
   try {
     wranglerBin(cwd)
     const { version } = JSON.parse(readFileSync(resolveTool('wrangler/package.json', cwd), 'utf8')) as {
@@ -223,10 +226,10 @@ async function examine({ cwd }: Project): Promise<Finding[]> {
       message:
         'no wrangler.toml: the Worker is named after the project, without bindings; mayfly init writes one',
     })
-    return findings
+    return [...findings, ...objects]
   }
   const text = readFileSync(config, 'utf8')
-  findings.push({ level: 'ok', message: `${basename(config)} found` })
+  findings.push({ level: 'ok', message: `${basename(config)} found` }, ...objects)
   findings.push(...nodeCompatibility(text, basename(config)))
   if (!text.includes('enable_request_signal')) {
     findings.push({
@@ -235,6 +238,15 @@ async function examine({ cwd }: Project): Promise<Finding[]> {
     })
   }
   return findings
+}
+
+async function objectFindings(project: Project): Promise<Finding[]> {
+  try {
+    return await grantFindings(project)
+  } catch (error) {
+    if (!isA(error, CliError)) throw error
+    return [{ level: 'error', message: error.message }]
+  }
 }
 
 /** With a date that turns it on, workerd refuses the flag. */

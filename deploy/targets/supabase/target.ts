@@ -79,6 +79,8 @@ export const supabase: Target = {
   ...abilitiesOf('supabase'),
   defaultPort: 54321,
   marks: { files: ['supabase/config.toml'] },
+  // https://supabase.com/docs/guides/functions/limits#other-limits--restrictions, read on 2026-11-29.
+  textDomain: '.supabase.co',
   limits: [
     `a call may take ${shownValue(facts.callMs)}, ${shownValue(facts.paidCallMs)} on paid plans (MAYFLY_MAX_DURATION_MS), with ${shownValue(facts.cpuMs)} of CPU time`,
   ],

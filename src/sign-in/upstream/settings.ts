@@ -14,27 +14,33 @@ const NO_ENV: Env = {}
 export function readSetting(where: string, option: string, setting: Setting, env: unknown): string {
   const value = readFrom(setting, env)
   if (typeof value === 'string' && value !== '') return value
-  const unset = unsetVariables(env, (given) => readFrom(setting, given))
+  const { unset } = readVariables(env, (given) => readFrom(setting, given))
   const what = unset.length === 0 ? 'is the variable that it comes from set?' : `set ${unset.join(' and ')}.`
   throw new UpstreamFault('misconfigured', `"${option}" of ${where} is not set: ${what}`)
 }
 
-/** The variables that `read` asks for and that are not set, in the order in which it does. */
-export function unsetVariables(env: unknown, read: (env: Env) => unknown): string[] {
+/** The variables that `read` asks for, and those of them that are not set, in the order in which it does. */
+export function readVariables(
+  env: unknown,
+  read: (env: Env) => unknown,
+): { readonly variables: readonly string[]; readonly unset: readonly string[] } {
+  const variables = new Set<string>()
   const unset = new Set<string>()
   const given = typeof env === 'object' && env !== null ? (env as Env) : NO_ENV
   read(
     new Proxy(given, {
-      get(variables, name) {
-        const value: unknown = Reflect.get(variables, name)
-        if (typeof name !== 'string' || (value !== undefined && value !== '')) return value
+      get(values, name) {
+        const value: unknown = Reflect.get(values, name)
+        if (typeof name !== 'string') return value
+        variables.add(name)
+        if (value !== undefined && value !== '') return value
         unset.add(name)
         // Goes on to the next one, as if this one was set.
         return 'unset'
       },
     }),
   )
-  return [...unset]
+  return { variables: [...variables], unset: [...unset] }
 }
 
 /** A string at construction must be one: an empty variable is not a value. */

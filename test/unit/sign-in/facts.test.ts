@@ -49,6 +49,9 @@ describe('the variables that a provider reads and that are not set', () => {
       provider: 'Google',
       isStandIn: false,
       unset: [],
+      variables: ['ID', 'SECRET'],
+      hasLocalStore: true,
+      upstream: expect.any(Function),
     })
   })
 
@@ -66,6 +69,12 @@ describe('the variables that a provider reads and that are not set', () => {
       authOf(google(CLIENT)),
     ])
     expect(createServer({ auth }).getDeploymentInfo(DEV).signIn).toMatchObject({ isStandIn: true })
+  })
+
+  it('two of them in one server → TypeError: the second one would never be asked', () => {
+    expect(() => anyOf([authOf(google(CLIENT)), authOf(github(CLIENT))])).toThrow(
+      new TypeError('anyOf takes one signIn: all have the same paths, and only the first one is asked.'),
+    )
   })
 })
 

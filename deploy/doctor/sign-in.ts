@@ -1,0 +1,111 @@
+/** What `mayfly doctor` says about sign-in without asking anybody: the provider, its variables, the redirect URLs and the store. */
+
+import type { DeploymentInfo } from '../../src/index.ts'
+import { placeOf } from '../../src/sign-in/place.ts'
+import type { Finding, Project, Target } from '../contract/target.ts'
+import { nearestDeclared } from '../project/project.ts'
+import { ownFile, stageOption } from '../project/stages.ts'
+
+type Facts = NonNullable<DeploymentInfo['signIn']>
+type Platform = Pick<
+  Target,
+  'title' | 'abilities' | 'defaultPort' | 'hasOneProcess' | 'isOwnMachine' | 'files' | 'textDomain'
+>
+
+/** What a server that signs people in needs on this platform. `url`: of the MCP endpoint, if it is known. */
+export function signInFindings(
+  info: DeploymentInfo,
+  target: Platform,
+  project: Project,
+  url: string | undefined = info.publicUrl,
+): Finding[] {
+  const { signIn } = info
+  if (signIn === undefined) return []
+  return [
+    variableFinding(signIn, project),
+    ...redirectFindings(signIn, target, project, url),
+    ...storeFindings(signIn, target, project),
+    ...hostFindings(info, target),
+    ...pageFindings(target, url),
+  ]
+}
+
+/** Names only, never values. */
+function variableFinding({ provider, variables, unset }: Facts, { stage }: Project): Finding {
+  const who = `people sign in with ${provider}`
+  if (unset.length === 0) {
+    const settings = variables.length === 0 ? 'its settings are in the code' : areSet(variables, '')
+    return { level: 'ok', message: `${who}: ${settings}` }
+  }
+  const set = variables.filter((name) => !unset.includes(name))
+  const has = set.length === 0 ? '' : `, ${areSet(set, '')}`
+  const options = unset.map((name) => `--secret ${name}`).join(' ')
+  const remedy = `put what ${provider} gave you into ${ownFile(stage)}, and send it with mayfly deploy ${options}${stageOption(stage)}`
+  return { level: 'error', message: `${who}: ${areSet(unset, 'not ')}${has}; ${remedy}` }
+}
+
+function areSet(names: readonly string[], not: string): string {
+  return `${new Intl.ListFormat('en').format(names)} ${names.length === 1 ? 'is' : 'are'} ${not}set`
+}
+
+function redirectFindings(
+  { provider }: Facts,
+  target: Platform,
+  project: Project,
+  url: string | undefined,
+): Finding[] {
+  const path = target.files({ name: project.name }).path ?? '/mcp'
+  const local = placeOf(`http://localhost:${target.defaultPort}${path}`).callback
+  const unknown = placeOf(`https://host.invalid${path}`).callback.replace('host.invalid', '<host>')
+  const known =
+    url === undefined
+      ? `${unknown}, with the server's host, which http.publicUrl names`
+      : placeOf(url).callback
+  return [
+    { level: 'ok', message: `the redirect URL to register with ${provider}: ${known}` },
+    { level: 'ok', message: `for mayfly dev, once the variables are set: ${local}` },
+  ]
+}
+
+/** Whether all processes find what sign-in stores. */
+function storeFindings(
+  { hasLocalStore }: Facts,
+  { title, abilities, hasOneProcess = false }: Platform,
+  project: Project,
+): Finding[] {
+  if (hasLocalStore !== true) return []
+  // The deployment makes the table and sets its variable.
+  if (abilities.tasks === 'dynamodb' && nearestDeclared(project, 'grants') === 'dynamodb')
+    return [{ level: 'ok', message: 'the deployment makes the table of connections' }]
+  const level = hasOneProcess ? 'warning' : 'error'
+  return [{ level, message: grantsInMemory({ title, hasOneProcess }) }]
+}
+
+/** The finding for connections that no other process has. */
+export function grantsInMemory({
+  title,
+  hasOneProcess = false,
+}: Pick<Target, 'title' | 'hasOneProcess'>): string {
+  const lost = hasOneProcess
+    ? 'so all people must sign in again when it ends'
+    : `and ${title} may run several and end any of them, so nobody stays signed in`
+  return `connections of people are in the memory of a process, ${lost}: pass a shared store, see docs/sign-in.md`
+}
+
+/** No adapter of these platforms knows which host names are the server's. */
+function hostFindings({ publicUrl }: DeploymentInfo, { isOwnMachine = false }: Platform): Finding[] {
+  if (!isOwnMachine) return []
+  if (publicUrl !== undefined) return [{ level: 'ok', message: 'the server knows its public URL' }]
+  const message =
+    'sign-in answers 503 until the server knows its URL: set http.publicUrl to the https URL of the endpoint, or its host in MAYFLY_ALLOWED_HOSTS'
+  return [{ level: 'warning', message }]
+}
+
+/** Whether people see pages. */
+function pageFindings({ title, textDomain }: Platform, url: string | undefined): Finding[] {
+  if (textDomain === undefined) return []
+  const host = url === undefined ? textDomain : new URL(url).hostname
+  if (!host.endsWith(textDomain)) return []
+  const message = `${title} shows pages as text on its own domain, so nobody can sign in there: give the project a custom domain, and set http.publicUrl to the URL with it`
+  return [{ level: 'warning', message }]
+}

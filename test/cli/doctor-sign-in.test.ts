@@ -1,0 +1,237 @@
+/** What `mayfly doctor` and `build` say about a server that signs people in: spawned for real. */
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { MayflyProcess, Project } from './_dev-process.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
+const ID = 'an-id-that-nobody-prints'
+const GIVEN = `GOOGLE_ID=${ID}\nGOOGLE_SECRET=a-secret-that-nobody-prints\nMAYFLY_SECRET=${SECRET}\n`
+
+interface Finding {
+  level: string
+  message: string
+}
+
+interface Arranged {
+  readonly store?: string
+  readonly http?: string
+  readonly env?: string
+  readonly more?: string
+  readonly upstream?: string
+}
+
+const SHARED = '{ ...createMemoryGrants(), isLocal: false }'
+
+function arrange({ store = SHARED, http = '', env = GIVEN, more = '', upstream }: Arranged = {}): Project {
+  const project = new Project()
+  mkdirSync(join(project.folder, 'node_modules'))
+  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.write('package.json', JSON.stringify({ name: 'notes', type: 'module' }))
+  project.write('.env', env)
+  project.write(
+    'server.ts',
+    `import { createTool, MCPServer } from 'mayfly-mcp'
+import { createMemoryGrants, oidc, signIn } from 'mayfly-mcp/sign-in'
+import { google } from 'mayfly-mcp/sign-in/google'
+import { durableObjectGrants } from 'mayfly-mcp/cloudflare'
+${more}
+const hello = createTool({ id: 'hello', description: 'Says hello', execute: () => 'hello' })
+export default new MCPServer({ id: 'notes', name: 'Notes', version: '1', tools: { hello }, ${http}
+  auth: signIn({
+    upstream: ${upstream ?? 'google({ clientId: (env) => env.GOOGLE_ID, clientSecret: (env) => env.GOOGLE_SECRET })'},
+    store: ${store}, scopes: { notes: 'Read your notes' } }) })
+`,
+  )
+  return project
+}
+
+async function doctor(
+  project: Project,
+  target: string,
+  ...args: string[]
+): Promise<{ code: number | null; findings: Finding[]; stdout: string }> {
+  const { code, stdout } = await new MayflyProcess(
+    ['doctor', '--target', target, '--json', ...args],
+    project.folder,
+  ).exited
+  return { code, stdout, findings: (JSON.parse(stdout) as { findings: Finding[] }).findings }
+}
+
+const finding = (level: string, text: string): unknown => ({ level, message: expect.stringContaining(text) })
+
+describe('mayfly doctor of a server with sign-in', { timeout: 180_000 }, () => {
+  test('names the provider, its variables and both redirect URLs, and prints no value', async () => {
+    await using project = arrange({ http: "http: { publicUrl: 'https://notes.example/a/mcp' }," })
+    const { code, findings, stdout } = await doctor(project, 'node')
+    expect(findings).toContainEqual(finding('ok', 'with Google: GOOGLE_ID and GOOGLE_SECRET are set'))
+    expect(findings).toContainEqual(finding('ok', 'Google: https://notes.example/a/oauth/callback'))
+    expect(findings).toContainEqual(finding('ok', 'http://localhost:3000/oauth/callback'))
+    expect(findings).toContainEqual(finding('ok', 'knows its public URL'))
+    expect(code).toBe(0)
+    expect(stdout).not.toMatch(/nobody-prints|b6f1e0/)
+  })
+
+  test('names all variables that are not set at once, and those that are', async () => {
+    await using project = arrange({ env: `GOOGLE_ID=${ID}\nMAYFLY_SECRET=${SECRET}\n` })
+    const { code, findings } = await doctor(project, 'node')
+    const wrong = findings.filter(({ level }) => level === 'error')
+    expect(wrong).toEqual([
+      finding('error', 'with Google: GOOGLE_SECRET is not set, GOOGLE_ID is set; put what Google gave you'),
+    ])
+    expect(wrong[0]!.message).toContain('mayfly deploy --secret GOOGLE_SECRET')
+    expect(code).toBe(1)
+  })
+
+  test('MAYFLY_SECRET is not set → one error', async () => {
+    await using project = arrange({ env: 'GOOGLE_ID=i\nGOOGLE_SECRET=s\n' })
+    const { findings } = await doctor(project, 'node')
+    const ofSecret = findings.filter(({ message }) => message.includes('MAYFLY_SECRET'))
+    expect(ofSecret).toEqual([finding('error', 'auth: MAYFLY_SECRET must contain at least one secret')])
+  })
+
+  test.for([
+    ['vercel', 'https://<host>/oauth/callback', 'http://localhost:3000/oauth/callback'],
+    ['cloudflare', 'https://<host>/oauth/callback', 'http://localhost:8787/oauth/callback'],
+    [
+      'supabase',
+      'https://<host>/functions/v1/notes/oauth/callback',
+      ':54321/functions/v1/notes/oauth/callback',
+    ],
+  ] as const)('%s, whose host is not known → %s', async ([target, url, local]) => {
+    await using project = arrange()
+    const { findings } = await doctor(project, target)
+    expect(findings).toContainEqual(finding('ok', url))
+    expect(findings).toContainEqual(finding('ok', local))
+  })
+
+  test.for([
+    ['', true],
+    ['http: { trustProxy: true },', true],
+    ["http: { publicUrl: 'https://notes.example/mcp' },", false],
+  ] as const)('node with %j → it warns that sign-in answers 503: %s', async ([http, isWarned]) => {
+    await using project = arrange({ http })
+    const { findings } = await doctor(project, 'node')
+    const warned = findings.filter(({ message }) => message.includes('503'))
+    expect(warned).toEqual(isWarned ? [finding('warning', 'set http.publicUrl')] : [])
+    const { findings: elsewhere } = await doctor(project, 'vercel')
+    expect(elsewhere.some(({ message }) => message.includes('503'))).toBe(false)
+  })
+
+  test.for([
+    ['vercel', 'error', 'so nobody stays signed in'],
+    ['lambda', 'error', 'so nobody stays signed in'],
+    ['node', 'warning', 'must sign in again when it ends'],
+  ] as const)('connections in memory on %s → %s', async ([target, level, text]) => {
+    await using project = arrange({ store: 'createMemoryGrants()' })
+    const { findings } = await doctor(project, target)
+    expect(findings).toContainEqual(finding(level, text))
+    await using other = arrange()
+    const { findings: none } = await doctor(other, target)
+    expect(none.some(({ message }) => message.includes('in the memory'))).toBe(false)
+  })
+
+  test('Lambda makes the table of connections → memory is only for this machine', async () => {
+    await using project = arrange({ store: 'createMemoryGrants()' })
+    const mayfly = { grants: 'dynamodb' }
+    project.write('package.json', JSON.stringify({ name: 'notes', type: 'module', mayfly }))
+    const { findings } = await doctor(project, 'lambda')
+    expect(findings).toContainEqual(finding('ok', 'makes the table'))
+    expect(findings.some(({ message }) => message.includes('in the memory'))).toBe(false)
+  })
+
+  test.for([
+    ['', true],
+    ["http: { publicUrl: 'https://ref.supabase.co/functions/v1/notes/mcp' },", true],
+    ["http: { publicUrl: 'https://notes.example/functions/v1/notes/mcp' },", false],
+  ] as const)('Supabase with %j → it warns that pages are text: %s', async ([http, isWarned]) => {
+    await using project = arrange({ http })
+    const { findings } = await doctor(project, 'supabase')
+    const warned = findings.filter(({ message }) => message.includes('pages as text'))
+    expect(warned).toEqual(isWarned ? [finding('warning', 'custom domain')] : [])
+  })
+
+  test('a server without sign-in hears nothing of it', async () => {
+    await using project = arrange()
+    const text = readFileSync(join(project.folder, 'server.ts'), 'utf8')
+    project.write('server.ts', text.replace(/auth: signIn[\s\S]*\}\) \}\)/, '})'))
+    const { findings } = await doctor(project, 'supabase')
+    expect(findings.filter(({ message }) => /sign|redirect|pages/.test(message))).toEqual([])
+  })
+
+  test('mayfly build warns of connections in memory', async () => {
+    await using project = arrange({ store: 'createMemoryGrants()' })
+    const { stderr, code } = await new MayflyProcess(['build', '--target', 'vercel'], project.folder).exited
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('nobody stays signed in'),
+    })
+  })
+})
+
+const BINDING = `[[durable_objects.bindings]]
+name = "GRANTS"
+class_name = "MayflyGrants"
+`
+const MIGRATION = `[[migrations]]
+tag = "mayfly-grants-1"
+new_sqlite_classes = ["MayflyGrants"]
+`
+const EXPORT = `export { MayflyGrants } from 'mayfly-mcp/cloudflare'`
+
+describe('the Durable Object of connections', { timeout: 180_000 }, () => {
+  const store = '(env) => durableObjectGrants(env.GRANTS)'
+
+  test.for<[string, string, string, string | undefined]>([
+    ['all of it', BINDING + MIGRATION, EXPORT, undefined],
+    ['no binding', MIGRATION, EXPORT, 'no binding has the class MayflyGrants'],
+    ['no migration', BINDING, EXPORT, 'no migration of wrangler.toml makes MayflyGrants'],
+    ['no export', BINDING + MIGRATION, '', 'the entry does not export the class MayflyGrants'],
+    ['no SQLite', BINDING + MIGRATION.replace('sqlite_', ''), EXPORT, 'put it into new_sqlite_classes'],
+    ['another Worker’s', `${BINDING}script_name = "other"\n`, '', undefined],
+    [
+      'another name',
+      (BINDING + MIGRATION).replaceAll('MayflyGrants', 'People'),
+      `export { MayflyGrants as People } from 'mayfly-mcp/cloudflare'`,
+      undefined,
+    ],
+    [
+      'a class of one’s own',
+      (BINDING + MIGRATION).replaceAll('MayflyGrants', 'People'),
+      `import { MayflyGrants } from 'mayfly-mcp/cloudflare'\nexport class People extends MayflyGrants {}`,
+      undefined,
+    ],
+  ])('%s', async ([, config, more, problem]) => {
+    await using project = arrange({ store, more })
+    project.write(
+      'wrangler.toml',
+      `name = "notes"\nmain = "server.ts"\ncompatibility_date = "2026-10-01"\n${config}`,
+    )
+    const { findings } = await doctor(project, 'cloudflare')
+    const told = findings.filter(({ message }) => /durableObjectGrants|in the Durable Object/.test(message))
+    expect(told).toEqual([
+      problem === undefined ? finding('ok', 'in the Durable Object') : finding('error', problem),
+    ])
+  })
+
+  test('without a configuration → an error; a store elsewhere → nothing', async () => {
+    await using project = arrange({ store })
+    expect((await doctor(project, 'cloudflare')).findings).toContainEqual(finding('error', 'no binding has'))
+    await using other = arrange()
+    const { findings } = await doctor(other, 'cloudflare')
+    expect(findings.some(({ message }) => message.includes('Durable Object'))).toBe(false)
+  })
+
+  test('a stage has bindings of its own', async () => {
+    await using project = arrange({ store, more: EXPORT })
+    const config = `name = "notes"\nmain = "server.ts"\n${BINDING}${MIGRATION}\n[env.staging]\n`
+    project.write('wrangler.toml', config)
+    const { findings } = await doctor(project, 'cloudflare', '--stage', 'staging')
+    expect(findings).toContainEqual(finding('error', 'the environment staging of wrangler.toml'))
+    project.write('wrangler.toml', config + BINDING.replace('[[', '[[env.staging.'))
+    const { findings: bound } = await doctor(project, 'cloudflare', '--stage', 'staging')
+    expect(bound).toContainEqual(finding('ok', 'in the Durable Object MayflyGrants'))
+  })
+})
