@@ -29,6 +29,8 @@ export function createNotes({
     tools: { who },
     http: publicUrl ? { publicUrl } : {},
     auth: signIn({
+      // Or a token that was revoked by another process would be good for five seconds more.
+      cacheMs: 0,
       upstream: oidc({
         issuer: ({ ISSUER }) => ISSUER,
         clientId: 'mayfly',
