@@ -15,7 +15,7 @@ import {
   secretFindings,
   versionFindings,
 } from '../doctor/findings.ts'
-import { describeServer, faultOf } from '../doctor/load.ts'
+import { type DescribeOptions, describeServer, faultOf } from '../doctor/load.ts'
 import { renderDoctor } from '../doctor/render.ts'
 import { signInFindings } from '../doctor/sign-in.ts'
 import { usedFeatures } from '../doctor/used.ts'
@@ -26,16 +26,27 @@ import { findTarget } from '../targets/all.ts'
 import { CliError } from '../terminal/cli-error.ts'
 import type { Help } from '../terminal/help.ts'
 import { withProgress } from '../terminal/progress.ts'
+import { parseServerUrl } from '../terminal/server-address.ts'
 import { columns, isColoured, WIDTH } from '../terminal/styles.ts'
 import type { ProjectTarget } from './_choose-project.ts'
 import { howToServe, projectCommandLine } from './_next.ts'
 import { COMMON_HELP, eachTargetCommand, STAGE_HELP, STAGE_OPTION } from './_project-command.ts'
 
 const HELP: Help = {
-  usage: ['mayfly doctor [entry] [--target <name>]... [--stage <name>] [--verbose] [--json] [--quiet]'],
+  usage: [
+    'mayfly doctor [entry] [--target <name>]... [--stage <name>] [--url <url>] [--online] [--verbose] [--json] [--quiet]',
+  ],
   options: [
     ...COMMON_HELP,
     STAGE_HELP,
+    [
+      '--url',
+      'the URL of the deployed MCP endpoint, for the redirect URL of sign-in; default http.publicUrl',
+    ],
+    [
+      '--online',
+      'ask the identity provider that people sign in with whether it knows the client, its secret and the redirect URL',
+    ],
     ['--verbose', 'tell everything that degrades, not only what the code of your server uses'],
     [
       '--json',
@@ -60,16 +71,23 @@ interface Report {
 export const doctor = eachTargetCommand({
   name: 'doctor',
   help: HELP,
-  options: { ...STAGE_OPTION, json: { type: 'boolean' }, verbose: { type: 'boolean' } },
-  run: async (chosen, { json, verbose }) => {
+  options: {
+    ...STAGE_OPTION,
+    url: { type: 'string' },
+    online: { type: 'boolean' },
+    json: { type: 'boolean' },
+    verbose: { type: 'boolean' },
+  },
+  run: async (chosen, { json, verbose, online, url: given }) => {
     const [{ project }] = chosen
+    const url = given === undefined ? undefined : parseServerUrl('doctor --url', [given]).href
     const { server, reports } = await withProgress(async (show) => {
       show(`loading ${displayPath(project.entry)}`)
-      const server = await describeOrFail(project)
+      const server = await describeOrFail(project, online ? { url } : undefined)
       const reports: Report[] = []
       for (const [at, { targetName, target }] of chosen.entries()) {
         show(`examining ${target.title}`, `${at + 1} of ${chosen.length}`)
-        reports.push(await examine(project, targetName, server))
+        reports.push(await examine(project, targetName, server, url))
       }
       return { server, reports }
     })
@@ -104,9 +122,12 @@ function afterDoctor({ project, targetName, target }: ProjectTarget): string {
 }
 
 /** The server, loaded once for all targets, or why it cannot be. */
-async function describeOrFail(project: Project): Promise<Description | { readonly failure: CliError }> {
+async function describeOrFail(
+  project: Project,
+  asking: DescribeOptions['asking'],
+): Promise<Description | { readonly failure: CliError }> {
   try {
-    const description = await describeServer(project, { isDeployed: true })
+    const description = await describeServer(project, { isDeployed: true, asking })
     return description.fault === undefined ? description : { failure: faultOf(project, description.fault) }
   } catch (error) {
     if (!isA(error, CliError)) throw error
@@ -118,6 +139,7 @@ async function examine(
   project: Project,
   targetName: string,
   server: Awaited<ReturnType<typeof describeOrFail>>,
+  url: string | undefined,
 ): Promise<Report> {
   const target = findTarget(targetName)
   const limits = target.limits.map((message): Finding => ({ level: 'ok', message }))
@@ -133,7 +155,7 @@ async function examine(
     degrades: [],
   })
   if ('failure' in server) return reportOf({ level: 'error', message: server.failure.message })
-  const { info, tools } = server
+  const { info, tools, asked } = server
   if (info === undefined) {
     const message = 'the server was not written with Mayfly: doctor cannot tell what it needs'
     return reportOf({ level: 'warning', message })
@@ -145,7 +167,7 @@ async function examine(
     ...cronSecretFindings(project, cronOf(project)),
     ...bindingFindings(info, target, cronOf(project)),
     ...authFindings(info),
-    ...signInFindings(info, target, project),
+    ...signInFindings(info, target, project, { url, asked }),
     ...publicUrlFindings(info, target),
   )
   return { ...report, degrades: degradations(info, hasSecret, target) }

@@ -1,9 +1,16 @@
-/** Run as `describe.ts <bundle>`: loads a built server and prints its configuration as one line of JSON. */
+/**
+ * Run as `describe.ts <bundle> [<asking>]`: loads a built server and prints its configuration as one line of JSON. With `asking`, JSON with
+ * the `url` of the endpoint if it is known, it asks the identity provider that people sign in with.
+ */
 
 import { textOf } from '../../src/definition/error-text.ts'
 import { serverWithin } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, Implementation } from '../../src/index.ts'
+import { placeOf } from '../../src/sign-in/place.ts'
+import type { Upstream } from '../../src/sign-in/upstream/upstream.ts'
+import type { Finding } from '../contract/target.ts'
 import { importOrEnd } from '../run/load-reason.ts'
+import { askProvider } from './ask-provider.ts'
 import { type Found, serverIn } from './server-in.ts'
 
 /** What a server reports about itself and its configuration. */
@@ -26,13 +33,20 @@ export interface Description {
   readonly isApp?: boolean
   /** Why the server cannot serve any request: the error in a tool, resource or prompt. */
   readonly fault?: string | undefined
+  /** What the identity provider says of the settings. Undefined: it was not asked. */
+  readonly asked?: readonly Finding[] | undefined
 }
 
 type Described = Found & { getServerDetail?(): Pick<Identity, 'repository' | 'packages' | 'remotes'> }
 
+/** A shorter value may be a word of a message. */
+const MIN_HIDDEN_CHARACTERS = 8
+
 const { default: exported } = await importOrEnd(process.argv[2] ?? '')
 const server: Described | undefined = serverIn(exported)
-process.stdout.write(`\n${JSON.stringify(describe())}\n`)
+const description = describe()
+const asked = await askedOf(description, process.argv[3])
+process.stdout.write(`\n${JSON.stringify({ ...description, asked })}\n`)
 process.exit(0)
 
 function describe(): Description {
@@ -44,6 +58,25 @@ function describe(): Description {
   } catch (error) {
     return { info, tools: undefined, fault: textOf(error) }
   }
+}
+
+/** Nobody asks without all settings. */
+async function askedOf({ info }: Description, asking: string | undefined): Promise<Finding[] | undefined> {
+  const signIn = info?.signIn
+  if (asking === undefined || signIn?.upstream === undefined || signIn.unset.length > 0) return undefined
+  const { url = info?.publicUrl } = JSON.parse(asking) as { url?: string }
+  const { env } = process
+  const findings = await askProvider(signIn.upstream() as Upstream, {
+    env,
+    redirectUri: url === undefined ? undefined : placeOf(url).callback,
+  })
+  // A provider may repeat what it was sent.
+  const shown = (text: string): string =>
+    signIn.variables.reduce((safe, name) => {
+      const value = env[name] ?? ''
+      return value.length < MIN_HIDDEN_CHARACTERS ? safe : safe.replaceAll(value, `<${name}>`)
+    }, text)
+  return findings.map(({ level, message }) => ({ level, message: shown(message) }))
 }
 
 /** `inner`: a wrapper describes its tools and deployment, but not its identity. */

@@ -59,12 +59,26 @@ export function faultOf({ entry }: Pick<Project, 'entry'>, fault: string): CliEr
   return new CliError(`${displayPath(entry)}: ${printable(fault)}`)
 }
 
+export interface DescribeOptions extends Pick<Loading, 'signal' | 'isDeployed' | 'variables'> {
+  /** The identity provider is asked, too. `url`: of the deployed endpoint, if it is not in the server. */
+  readonly asking?: { readonly url?: string | undefined } | undefined
+}
+
+/** The 15 seconds of a server that loads, and the 20 of a provider that answers. */
+const ASKING_MS = 35_000
+
 /** Throws `CliError` if it does not build, does not load on Node within 15 seconds, or does not export a server. */
 export async function describeServer(
   project: Project,
-  options: Pick<Loading, 'signal' | 'isDeployed' | 'variables'> = {},
+  { asking, ...options }: DescribeOptions = {},
 ): Promise<Description> {
-  const loaded = await runLoaded<Description>(project, { script: DESCRIBE, main: MAIN, ...options })
+  const online = asking && { args: [JSON.stringify(asking)], timeoutMs: ASKING_MS }
+  const loaded = await runLoaded<Description>(project, {
+    script: DESCRIBE,
+    main: MAIN,
+    ...options,
+    ...online,
+  })
   // A tool whose description comes from a binding may be valid.
   return loaded.isGuessed ? { ...loaded.told, fault: undefined } : loaded.told
 }

@@ -12,18 +12,26 @@ type Platform = Pick<
   'title' | 'abilities' | 'defaultPort' | 'hasOneProcess' | 'isOwnMachine' | 'files' | 'textDomain'
 >
 
-/** What a server that signs people in needs on this platform. `url`: of the MCP endpoint, if it is known. */
+export interface Known {
+  /** Of the deployed MCP endpoint. Default: `http.publicUrl`. */
+  readonly url?: string | undefined
+  /** What the provider says. Undefined: it was not asked. */
+  readonly asked?: readonly Finding[] | undefined
+}
+
+/** What a server that signs people in needs on this platform. */
 export function signInFindings(
   info: DeploymentInfo,
   target: Platform,
   project: Project,
-  url: string | undefined = info.publicUrl,
+  { url = info.publicUrl, asked }: Known = {},
 ): Finding[] {
   const { signIn } = info
   if (signIn === undefined) return []
   return [
     variableFinding(signIn, project),
     ...redirectFindings(signIn, target, project, url),
+    ...(asked ?? notAsked(signIn)),
     ...storeFindings(signIn, target, project),
     ...hostFindings(info, target),
     ...pageFindings(target, url),
@@ -59,12 +67,18 @@ function redirectFindings(
   const unknown = placeOf(`https://host.invalid${path}`).callback.replace('host.invalid', '<host>')
   const known =
     url === undefined
-      ? `${unknown}, with the server's host, which http.publicUrl names`
+      ? `${unknown}, with the server's host, which http.publicUrl or --url names`
       : placeOf(url).callback
   return [
     { level: 'ok', message: `the redirect URL to register with ${provider}: ${known}` },
     { level: 'ok', message: `for mayfly dev, once the variables are set: ${local}` },
   ]
+}
+
+function notAsked({ provider, unset }: Facts): Finding[] {
+  if (unset.length > 0) return []
+  const message = `${provider} was not asked whether it knows the client and the redirect URL: --online asks it`
+  return [{ level: 'ok', message }]
 }
 
 /** Whether all processes find what sign-in stores. */

@@ -1,8 +1,12 @@
 /** What `mayfly doctor` and `build` say about a server that signs people in: spawned for real. */
+
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { CLIENT, startOpenIdProvider } from '../unit/sign-in/_provider.ts'
 import { MayflyProcess, Project } from './_dev-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -167,6 +171,94 @@ describe('mayfly doctor of a server with sign-in', { timeout: 180_000 }, () => {
     expect({ code, stderr }).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('nobody stays signed in'),
+    })
+  })
+})
+
+describe('mayfly doctor --online', { timeout: 180_000 }, () => {
+  const LOGIN = "http: { publicUrl: 'https://notes.example/mcp' },"
+
+  function withLogin(issuer: string, { secret = CLIENT.clientSecret, http = LOGIN } = {}): Project {
+    return arrange({
+      http,
+      env: `LOGIN=${issuer}\nLOGIN_ID=${CLIENT.clientId}\nLOGIN_SECRET="${secret}"\nMAYFLY_SECRET=${SECRET}\n`,
+      upstream:
+        "oidc({ name: 'Login', issuer: (env) => env.LOGIN, clientId: (env) => env.LOGIN_ID, clientSecret: (env) => env.LOGIN_SECRET })",
+    })
+  }
+
+  const REGISTERED = { redirectUri: 'https://notes.example/oauth/callback' }
+
+  test('a provider that knows all of it', async () => {
+    await using provider = await startOpenIdProvider(REGISTERED)
+    await using project = withLogin(provider.issuer)
+    const { code, findings } = await doctor(project, 'node', '--online')
+    for (const text of [
+      'Login answers, and its metadata fits',
+      'Login accepts the client id and the secret',
+      'Login accepts the client id and the redirect URL, as far as it says before anybody signs in',
+    ])
+      expect(findings).toContainEqual({ level: 'ok', message: text })
+    expect(code).toBe(0)
+  })
+
+  test('another secret, and another host by --url → errors, without a value of a variable', async () => {
+    await using provider = await startOpenIdProvider(REGISTERED)
+    await using project = withLogin(provider.issuer, { secret: 'another-secret-that-is-wrong' })
+    const { code, findings, stdout } = await doctor(
+      project,
+      'node',
+      ...['--online', '--url', 'https://other.example/mcp'],
+    )
+    expect(findings.filter(({ level }) => level === 'error')).toEqual([
+      finding('error', 'Login refuses the client id or the secret'),
+      finding('error', 'does not know the redirect URL: register https://other.example/oauth/callback'),
+    ])
+    expect(findings).toContainEqual(finding('ok', 'Login: https://other.example/oauth/callback'))
+    expect(code).toBe(1)
+    expect(stdout).not.toMatch(/another-secret|127\.0\.0\.1/)
+  })
+
+  test('a host that is not known → says so', async () => {
+    await using provider = await startOpenIdProvider(REGISTERED)
+    await using project = withLogin(provider.issuer, { http: '' })
+    const { findings } = await doctor(project, 'vercel', '--online')
+    expect(findings).toContainEqual(finding('ok', 'Login accepts the client id and the secret'))
+    expect(findings).toContainEqual(finding('ok', 'was not asked, since the host is not known'))
+  })
+
+  test('without --online, or without all variables, nobody is asked', async () => {
+    let asked = 0
+    const http = createServer((_request, response) => {
+      asked++
+      response.writeHead(404).end()
+    })
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+    try {
+      await using project = withLogin(issuer)
+      const { findings } = await doctor(project, 'node')
+      expect(findings).toContainEqual(finding('ok', 'Login was not asked'))
+      project.write('.env', `LOGIN=${issuer}\nMAYFLY_SECRET=${SECRET}\n`)
+      const { findings: unset } = await doctor(project, 'node', '--online')
+      expect(unset).toContainEqual(finding('error', 'LOGIN_ID and LOGIN_SECRET are not set'))
+      expect(asked).toBe(0)
+      await using whole = withLogin(issuer)
+      const { findings: wrong } = await doctor(whole, 'node', '--online')
+      expect(wrong).toContainEqual(finding('error', 'Login answers 404 for the metadata'))
+      expect(asked).toBe(1)
+    } finally {
+      http.closeAllConnections()
+      http.close()
+    }
+  })
+
+  test('--url that is no URL → exit code 2', async () => {
+    await using project = arrange()
+    const { code, stderr } = await new MayflyProcess(['doctor', '--url', 'notes'], project.folder).exited
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('must begin with http'),
     })
   })
 })

@@ -58,6 +58,7 @@ const ALGORITHMS = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
 
+const METADATA_PATH = '/.well-known/openid-configuration'
 const METADATA_MAX_AGE_MS = 600_000
 /** For how long metadata is used if it cannot be fetched again. */
 const METADATA_MAX_KEPT_MS = 86_400_000
@@ -126,6 +127,7 @@ export function createOpenId(definition: OpenIdDefinition): Upstream {
         },
         () => [refreshToken, secretOf(definition, env)],
       ),
+    metadataUrl: (env) => definition.provider(env).issuer.replace(/\/$/, '') + METADATA_PATH,
     faultIn(env) {
       try {
         definition.provider(env)

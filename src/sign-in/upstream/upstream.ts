@@ -33,6 +33,12 @@ export interface Upstream {
   page?(request: { readonly env: unknown; readonly url: URL }): UpstreamPage | undefined
   /** What an operator must set in `env`, for `mayfly doctor`. Undefined: nothing. */
   faultIn?(env: unknown): string | undefined
+  /**
+   * The URL of its OpenID metadata, for `mayfly doctor --online`, which asks only a provider that has it or is GitHub. Default: it has none.
+   *
+   * @throws UpstreamFault for what is not set.
+   */
+  metadataUrl?(env: unknown): string
 }
 
 /** "Who are you?", as `WhoPage` shows it. */
