@@ -39,6 +39,12 @@ export async function keepsGrantsInMemory(project: Pick<Project, 'cwd' | 'entry'
   return /\bcreateMemoryGrants\(/.test(text) && /\bsignIn\(/.test(text) && !hasShared
 }
 
+/** Whether people sign in to the URL that the platform gives, as far as the project's own code shows. */
+export async function needsRedirectUrl(project: Pick<Project, 'cwd' | 'entry'>): Promise<boolean> {
+  const text = await ownCode(project)
+  return /\bsignIn\(/.test(text) && text.includes('"mayfly-mcp/sign-in"') && !/\bpublicUrl\b/.test(text)
+}
+
 /** The project's own code as one text, without installed packages and comments. Empty if it does not build. */
 export async function ownCode(project: Pick<Project, 'cwd' | 'entry'>): Promise<string> {
   return (await bundleOwnCode(project)).text

@@ -2,9 +2,11 @@
 
 import { join, relative } from 'node:path'
 import { isA } from '../../src/definition/error-text.ts'
+import { needsRedirectUrl } from '../build/bundler.ts'
 import { countVerdicts } from '../check/report.ts'
 import type { Place } from '../contract/place.ts'
 import type { Artefact, Deployment, DeployStep, Project, Target } from '../contract/target.ts'
+import { redirectNote } from '../doctor/sign-in.ts'
 import type { Secret } from '../project/env-file.ts'
 import { refuseSameName } from '../project/project.ts'
 import { readSecrets, sharedSecrets, sharedWith, unpublishable, unsentSecrets } from '../project/secrets.ts'
@@ -281,6 +283,9 @@ async function end(outcome: Outcome, result: Failure | { readonly url: string })
   }
   const { url } = result
   if (!isJson) process.stdout.write(`deployed ${printable(url)}\n`)
+  const { chosen, isPreview } = progress
+  if (chosen !== undefined && isPreview !== true && (await needsRedirectUrl(chosen.project)))
+    terminal.note(redirectNote(url))
   if (values['no-check']) {
     if (isJson) writeJson(progress, { url })
     else terminal.next(`npx mayfly-mcp check ${quoted(url)}`)

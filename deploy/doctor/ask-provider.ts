@@ -40,7 +40,7 @@ async function askAll(upstream: Upstream, asking: Asking): Promise<Finding[]> {
   const { name, id } = upstream
   const url = upstream.metadataUrl?.(asking.env)
   if (url === undefined && id !== 'github')
-    return [{ level: 'ok', message: `${name} cannot be asked: it is no provider of Mayfly` }]
+    return [{ level: 'ok', message: `${name} cannot be asked: it is your own Upstream` }]
   const { metadata, findings } = url === undefined ? NOTHING : await askMetadata(upstream, url, asking)
   if (findings.some(({ level }) => level === 'error')) return [...findings]
   const asked = await Promise.all([

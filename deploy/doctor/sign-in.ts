@@ -75,6 +75,11 @@ function redirectFindings(
   ]
 }
 
+/** After a deployment that made the URL known. */
+export function redirectNote(url: string): string {
+  return `people sign in: register ${placeOf(url).callback} with the provider as redirect URL; npx mayfly doctor --online --url ${url} asks whether it knows it`
+}
+
 function notAsked({ provider, unset }: Facts): Finding[] {
   if (unset.length > 0) return []
   const message = `${provider} was not asked whether it knows the client and the redirect URL: --online asks it`

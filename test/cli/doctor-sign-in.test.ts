@@ -1,6 +1,6 @@
 /** What `mayfly doctor` and `build` say about a server that signs people in: spawned for real. */
 
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -13,6 +13,34 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
 const ID = 'an-id-that-nobody-prints'
 const GIVEN = `GOOGLE_ID=${ID}\nGOOGLE_SECRET=a-secret-that-nobody-prints\nMAYFLY_SECRET=${SECRET}\n`
+
+/** A stand-in that builds nothing, and says that it has deployed. */
+function writeWrangler(project: Project): void {
+  const folder = join(project.folder, 'node_modules/wrangler')
+  mkdirSync(folder)
+  project.write(
+    'node_modules/wrangler/package.json',
+    '{ "name": "wrangler", "version": "4.155.0", "bin": "cli.js" }',
+  )
+  project.write(
+    'node_modules/wrangler/cli.js',
+    `#!${process.execPath}
+const { writeFileSync } = require('node:fs')
+const args = process.argv.slice(2)
+if (args.includes('--dry-run')) {
+  writeFileSync(args[args.indexOf('--outdir') + 1] + '/server.js', 'export default {}')
+  process.exit(0)
+}
+if (args[0] === 'check') process.exit(1)
+if (args[0] === 'whoami') process.exit(0)
+console.log('Uploaded')
+const report = { type: 'deploy', targets: ['https://notes.acme.workers.dev'] }
+if (process.env.WRANGLER_OUTPUT_FILE_PATH) writeFileSync(process.env.WRANGLER_OUTPUT_FILE_PATH, JSON.stringify(report) + '\\n')
+`,
+  )
+  chmodSync(join(folder, 'cli.js'), 0o755)
+  project.write('wrangler.toml', 'name = "notes"\n')
+}
 
 interface Finding {
   level: string
@@ -165,6 +193,23 @@ describe('mayfly doctor of a server with sign-in', { timeout: 180_000 }, () => {
     expect(findings.filter(({ message }) => /sign|redirect|pages/.test(message))).toEqual([])
   })
 
+  test.for([
+    ['', true],
+    ["http: { publicUrl: 'https://notes.example/mcp' },", false],
+  ] as const)(
+    'mayfly deploy with %j names the redirect URL of what it has deployed: %s',
+    async ([http, isNamed]) => {
+      await using project = arrange({ http })
+      writeWrangler(project)
+      const args = ['deploy', '--target', 'cloudflare', '--no-check']
+      const { code, stdout, stderr } = await new MayflyProcess(args, project.folder).exited
+      const url = 'https://notes.acme.workers.dev/mcp'
+      expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: `deployed ${url}\n` })
+      const note = `register https://notes.acme.workers.dev/oauth/callback with the provider as redirect URL; npx mayfly doctor --online --url ${url} asks`
+      expect(stderr.replaceAll(/\s+/g, ' ').includes(note)).toBe(isNamed)
+    },
+  )
+
   test('mayfly build warns of connections in memory', async () => {
     await using project = arrange({ store: 'createMemoryGrants()' })
     const { stderr, code } = await new MayflyProcess(['build', '--target', 'vercel'], project.folder).exited
@@ -306,6 +351,18 @@ describe('the Durable Object of connections', { timeout: 180_000 }, () => {
     expect(told).toEqual([
       problem === undefined ? finding('ok', 'in the Durable Object') : finding('error', problem),
     ])
+  })
+
+  test('mayfly deploy refuses a Worker without the binding, before wrangler uploads it', async () => {
+    await using project = arrange({ store, more: EXPORT })
+    writeWrangler(project)
+    const args = ['deploy', '--target', 'cloudflare', '--no-check']
+    const { code, stderr } = await new MayflyProcess(args, project.folder).exited
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no binding has the class'),
+    })
+    expect(stderr).not.toContain('Uploaded')
   })
 
   test('without a configuration → an error; a store elsewhere → nothing', async () => {

@@ -359,6 +359,6 @@ describe('GitHub', () => {
 
 it('an Upstream of somebody’s own is asked nothing', async () => {
   const upstream = fakeUpstream()
-  expect(await said(upstream)).toEqual(['ok: Fake cannot be asked: it is no provider of Mayfly'])
+  expect(await said(upstream)).toEqual(['ok: Fake cannot be asked: it is your own Upstream'])
   expect(upstream.exchanged).toEqual([])
 })
