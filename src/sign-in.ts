@@ -6,7 +6,6 @@ export {
   type SignInAuth,
   type SignInOptions,
   signIn,
-  upstreamToken,
 } from './sign-in/auth.ts'
 export type { Machine } from './sign-in/clients/machines.ts'
 export { type OidcOptions, oidc } from './sign-in/oidc.ts'

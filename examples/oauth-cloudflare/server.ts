@@ -30,7 +30,7 @@ const authorizationServer = new OAuthAuthorizationServer<Env>({
 const who = createTool({
   id: 'who',
   description: 'Says who calls',
-  execute: (_input, ctx) => ({ user: ctx.auth?.extra?.sub, name: ctx.auth?.extra?.name }),
+  execute: (_input, ctx) => ({ user: ctx.auth?.subject, name: ctx.auth?.extra?.name }),
 })
 
 const refund = createTool({

@@ -24,7 +24,7 @@ const read_notes = createTool({
   id: 'read_notes',
   description: 'Your notes',
   scopes: ['notes:read'],
-  execute: (_input, ctx) => ({ notes: notes.get(String(ctx.auth?.extra?.sub)) ?? [] }),
+  execute: (_input, ctx) => ({ notes: notes.get(String(ctx.auth?.subject)) ?? [] }),
 })
 
 const add_note = createTool({
@@ -33,7 +33,7 @@ const add_note = createTool({
   inputSchema: z.object({ text: z.string().max(1000) }),
   scopes: ['notes:write'],
   execute: ({ text }, ctx) => {
-    const person = String(ctx.auth?.extra?.sub)
+    const person = String(ctx.auth?.subject)
     const own = [...(notes.get(person) ?? []), text].slice(-100)
     notes.set(person, own)
     return { count: own.length }

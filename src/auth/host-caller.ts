@@ -3,7 +3,7 @@
  */
 import { isObject } from '../definition/is-object.ts'
 import type { Caller } from '../request/access.ts'
-import { ownAuth } from '../request/own-auth.ts'
+import { ownAuth, withUpstreamToken } from '../request/own-auth.ts'
 import { clientOf, isGiven, toIdentity } from './identity.ts'
 import { createScopedAccess } from './scoped-access.ts'
 import { UNKNOWN_CALLER } from './unknown-caller.ts'
@@ -24,7 +24,8 @@ export async function toCaller(said: unknown): Promise<Caller | undefined> {
   const claims = isObject(said.payload) ? together(said, said.payload) : said
   // A caller with neither a name nor a token must not equal any other caller.
   const identity = await toIdentity(claims, token === '' ? crypto.randomUUID() : token)
-  return { auth: ownAuth({ ...identity, token }), access: { ...createAccess([...identity.scopes]), said } }
+  const auth = ownAuth(withUpstreamToken({ ...identity, token }, identity.upstreamToken))
+  return { auth, access: { ...createAccess([...identity.scopes]), said } }
 }
 
 type Members = { readonly [member: string]: unknown }
@@ -41,7 +42,7 @@ function together(said: Members, payload: Members): Members {
   if (verdictOf(payload) !== 'good') throw new TypeError('Its payload says that the token is not valid.')
   const hidden = expiriesOf(own).length === 0 ? [] : expiriesOf(payload).map(([name]) => name)
   const claims = Object.entries(payload).filter(([name]) => !hidden.includes(name))
-  return { ...Object.fromEntries(claims), ...own, scopes }
+  return { ...Object.fromEntries(claims), claims: payload, ...own, scopes }
 }
 
 function subjectOf({ sub, subject, extra }: Members): unknown {

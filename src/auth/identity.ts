@@ -5,6 +5,7 @@
 import type { AuthInfo } from '../definition/context.ts'
 import { sha256 } from '../definition/digest.ts'
 import { isObject } from '../definition/is-object.ts'
+import { withUpstreamToken } from '../request/own-auth.ts'
 import { toScopes } from './scopes.ts'
 import { expiriesOf, verdictOf } from './verdict.ts'
 import { type InvalidTokenError, UnknownTokenError, VerifierMisconfiguredError } from './verifier.ts'
@@ -43,8 +44,10 @@ export async function toIdentity(answer: unknown, token: string): Promise<Identi
     exp: _exp,
     ...others
   } = answer
-  const { sub, subject, resource, extra: _extra, token: _token, ...rest } = others
-  const { sub: own, ...details } = { ...rest, ...toExtra(others.extra) }
+  if (others.claims !== undefined && !isObject(others.claims))
+    throw misconfigured('has "claims" that are not an object')
+  const { sub, subject, claims, resource, upstreamToken, extra: _extra, token: _token, ...rest } = others
+  const { sub: own, ...details } = { ...rest, ...toExtra(others.extra) } as Members
   const user = [own, sub, subject].find(isGiven)
   const client = clientOf({ clientId, client_id, azp }) ?? user
   if (client === undefined && valid !== true && active !== true) {
@@ -54,13 +57,16 @@ export async function toIdentity(answer: unknown, token: string): Promise<Identi
   checkName('clientId', client)
   const expiry = expiryOf(answer) ?? expiryOf(payload)
   const known = { ...details, ...(user !== undefined && { sub: user }) }
-  return {
+  const identity: Identity = {
     clientId: client === undefined ? await derivedClient(token) : String(client),
     scopes: readScopes(scopes ?? scope),
+    ...(user !== undefined && { subject: String(user) }),
+    ...(claims !== undefined && { claims: { ...claims } }),
     ...(expiry !== undefined && { expiresAt: expiry }),
     ...(resource instanceof URL && { resource }),
     ...(Object.keys(known).length > 0 && { extra: known }),
   }
+  return withUpstreamToken(identity, upstreamToken as AuthInfo['upstreamToken'])
 }
 
 function requireGood(answer: Members): void {

@@ -176,6 +176,7 @@ async function introspect(
     scopes: toScopes(scope),
     ...(exp !== undefined && { exp }),
     // `sub` distinguishes the users of one client; some issuers only send `username`.
+    claims: answer,
     extra: { ...answer, sub: sub ?? username },
   }
 }

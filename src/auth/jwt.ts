@@ -249,6 +249,7 @@ function toAnswer(claims: JWTPayload, scopeClaims: readonly string[]): TokenAnsw
     azp,
     scopes: scopeClaims.flatMap((claim) => toScopes(claims[claim])),
     ...(exp !== undefined && { expiresAt: exp }),
+    claims,
     extra: claims,
   }
 }

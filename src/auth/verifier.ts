@@ -13,7 +13,11 @@ export interface VerifiedToken {
   expiresAt?: number | Date
   /** The resource that it was issued for (RFC 8707). */
   resource?: URL
-  /** Further data, `ctx.auth.extra`. `sub` is the user and distinguishes users of one client. */
+  /** The user, `ctx.auth.subject`, which distinguishes users of one client. Default: `sub`, also that of `extra`. */
+  subject?: string
+  /** What is known about the caller, `ctx.auth.claims`. */
+  claims?: Record<string, unknown>
+  /** Further data, `ctx.auth.extra`. */
   extra?: Record<string, unknown>
 }
 
@@ -24,7 +28,6 @@ export interface VerifiedToken {
 export type TokenAnswer =
   | (VerifiedToken & {
       sub?: string
-      subject?: string
       scope?: string
       exp?: number
       [member: string]: unknown

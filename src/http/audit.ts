@@ -116,7 +116,7 @@ function toAuditEntry(
   { time, requestId, clientRequestId, method, target, status, code, durationMs }: LogEntry,
   { auth, address, arguments: args, isToolError }: AuditFacts,
 ): AuditEntry {
-  const subject = auth?.extra?.sub
+  const subject = auth?.extra?.sub ?? auth?.subject
   return {
     time,
     requestId,

@@ -19,7 +19,7 @@ import { type Names, refuseUnknown, requireOptions } from '../definition/unknown
 export interface TokenValidationResult {
   valid: boolean
   scopes?: readonly string[]
-  /** The user, `ctx.auth.extra.sub`. */
+  /** The user, `ctx.auth.subject`. */
   subject?: string
   /** Seconds since the epoch. */
   expiresAt?: number
@@ -117,6 +117,7 @@ function toAnswer(result: TokenValidationResult | undefined): TokenAnswer {
   return {
     valid: true,
     scopes,
+    ...(claims !== undefined && { claims: claims as Record<string, unknown> }),
     extra: { ...claims, ...(subject !== undefined && { sub: subject }) },
     ...(expiresAt !== undefined && { expiresAt }),
   }

@@ -7,9 +7,21 @@ import { ownData } from '../definition/own-data.ts'
  * What one call changes in its copy is in no other call, and changes nobody's access.
  */
 export function ownAuth(auth: AuthInfo): AuthInfo {
-  return {
+  const { scopes, extra, claims } = auth
+  const own = {
     ...auth,
-    scopes: [...auth.scopes],
-    ...(auth.extra !== undefined && { extra: ownData(auth.extra) as Record<string, unknown> }),
+    scopes: [...scopes],
+    ...(claims !== undefined && { claims: ownData(claims) as Record<string, unknown> }),
+    ...(extra !== undefined && { extra: ownData(extra) as Record<string, unknown> }),
   }
+  return withUpstreamToken(own, auth.upstreamToken)
+}
+
+/** Copies the method, which is hidden: what code makes of a caller (a spread, JSON, a structured clone, a line of a log) does not have it. */
+export function withUpstreamToken<Own extends object>(
+  own: Own,
+  value: AuthInfo['upstreamToken'] | undefined,
+): Own {
+  if (typeof value === 'function') Object.defineProperty(own, 'upstreamToken', { value, configurable: true })
+  return own
 }

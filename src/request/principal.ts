@@ -10,6 +10,6 @@ import type { AuthInfo } from '../definition/context.ts'
 export function principalOf({ auth }: { readonly auth: AuthInfo | undefined }): string {
   if (auth === undefined) return ''
   const { clientId, extra, realm } = auth
-  const subject = String(extra?.sub ?? '')
+  const subject = String(extra?.sub ?? auth.subject ?? '')
   return JSON.stringify(realm === undefined ? [clientId, subject] : [clientId, subject, realm])
 }

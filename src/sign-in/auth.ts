@@ -2,14 +2,12 @@
 import type { Auth } from '../auth/auth.ts'
 import { toGate } from '../auth/gate.ts'
 import { UnknownTokenError, type Verifier } from '../auth/verifier.ts'
-import type { AuthInfo, Env } from '../definition/context.ts'
-import { isA } from '../definition/error-text.ts'
-import { isObject } from '../definition/is-object.ts'
+import type { Env } from '../definition/context.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { endpointOf, mayBeRoute, placeOf, withoutPrefix } from './place.ts'
 import { CORE_OPTIONS, type CoreOptions, createSignIn, type SignIn, type SignInContext } from './sign-in.ts'
 import { oauthError } from './signing.ts'
-import { isSignInToken } from './tokens/verify.ts'
+import { isSignInToken, type SignedIn } from './tokens/verify.ts'
 
 /** Options of `signIn`. */
 export interface SignInOptions<E = Env> extends CoreOptions<E> {
@@ -31,25 +29,10 @@ const RECHECK_MS = 15_000
 /** An `Auth` that answers the paths of an authorization server. */
 export type SignInAuth = Auth & Required<Pick<Auth, 'serve'>>
 
-/** In `ctx.auth.extra.upstream`: a class, so that neither a copy of the caller nor a log contains a token. */
-class UpstreamAccess {
-  readonly #token: () => Promise<string>
-  constructor(token: () => Promise<string>) {
-    this.#token = token
-  }
-  static tokenOf({ extra }: { readonly extra?: AuthInfo['extra'] }): Promise<string> | undefined {
-    const access: unknown = extra?.upstream
-    return isA(access, UpstreamAccess) ? access.#token() : undefined
-  }
-  toJSON(): undefined {
-    return undefined
-  }
-}
-
 /**
  * Lets people sign in with an identity provider that registers no clients: the server is an authorization server of its own (MCP
- * 2026-07-28, "Authorization"; RFC 6749, 7009, 7591, 7636, 8414, 8707 and 9207), with tokens of its own. `ctx.auth.extra` has `sub`, `name`, `email` and the provider's `claims`;
- * `upstreamToken(ctx.auth)` is the provider's access token.
+ * 2026-07-28, "Authorization"; RFC 6749, 7009, 7591, 7636, 8414, 8707 and 9207), with tokens of its own. `ctx.auth.subject` is the
+ * person, `ctx.auth.claims` what the provider says, `ctx.auth.extra` has `name` and `email`, and `ctx.auth.upstreamToken()` gets the provider's access token.
  *
  * Clients are found by their metadata document, or register. A person sees the name and the address of a client before it gets access, and
  * removes it at `/connections`. Codes and refresh tokens are used once, also with several instances; the use of one that was used ends the
@@ -82,8 +65,9 @@ export function signIn<E = Env>(options: SignInOptions<E>): SignInAuth {
       const answer = await server.verify(token, context)
       if (answer.extra.sub === undefined) return { ...answer }
       const { sub, connection } = answer.extra
-      const upstream = new UpstreamAccess(() => server.upstreamToken(sub, connection, context))
-      return { ...answer, extra: { ...answer.extra, upstream } }
+      const { clientId, scopes, expiresAt, claims, extra } = answer as SignedIn
+      const upstreamToken = () => server.upstreamToken(sub, connection, context)
+      return { clientId, scopes, expiresAt, claims, extra, upstreamToken }
     },
   }
   const names = Object.keys(options.scopes)
@@ -115,22 +99,4 @@ export function signIn<E = Env>(options: SignInOptions<E>): SignInAuth {
 function unknownUrl(): Response {
   const what = 'The URL of this server is not known: set http.publicUrl, or put its host (and port) in'
   return oauthError(503, 'temporarily_unavailable', `${what} http.allowedHosts or MAYFLY_ALLOWED_HOSTS.`)
-}
-
-/**
- * The identity provider's access token of a caller, for calls to the provider's own APIs: refreshed if it expires within a minute, by one
- * process at a time. Resolves within 30 seconds. It is the person's: never return it to a client.
- *
- * ```ts
- * const token = await upstreamToken(ctx.auth)
- * ```
- *
- * @throws TypeError for a caller that did not sign in, such as a machine or a task that runs later; UpstreamSignInError if the provider ended the session,
- * and the client has to sign in again; UpstreamUnavailableError if the provider does not answer.
- */
-export async function upstreamToken(auth: AuthInfo | undefined): Promise<string> {
-  const token = isObject(auth) ? UpstreamAccess.tokenOf(auth) : undefined
-  if (token === undefined)
-    throw new TypeError('upstreamToken needs ctx.auth of a call whose caller came in by signIn.')
-  return token
 }

@@ -132,7 +132,7 @@ function tooManyClaims(provider: string, leftOut: readonly string[]): UpstreamFa
   const names = quoted(leftOut.join(', '), [])
   return new UpstreamFault(
     'answer_invalid',
-    `${provider} sends more than 8192 characters of claims about a person, so the claims of callers are without: ${names}. Let it send this application fewer or shorter claims.`,
+    `${provider} sends more than 8192 characters of claims about a person, so ctx.auth.claims is without: ${names}. Let it send this application fewer or shorter claims.`,
   )
 }
 

@@ -3,7 +3,7 @@ import { digest } from '../../definition/digest.ts'
 import type { UpstreamIdentity, UpstreamTokens } from '../upstream/upstream.ts'
 
 export interface Person {
-  /** `ctx.auth.extra.sub`: the same forever, and without meaning elsewhere. */
+  /** `ctx.auth.subject`: the same forever, and without meaning elsewhere. */
   readonly sub: string
   readonly name?: string | undefined
   readonly email?: string | undefined

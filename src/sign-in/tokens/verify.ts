@@ -20,7 +20,8 @@ export interface SignedIn {
   readonly scopes: readonly string[]
   /** Seconds since the epoch. */
   readonly expiresAt: number
-  readonly extra: Person & {
+  readonly claims: Person['claims']
+  readonly extra: Omit<Person, 'claims'> & {
     /** The identifier of the connection, which is the same for all its tokens. */
     readonly connection: string
     readonly [name: string]: unknown
@@ -60,11 +61,11 @@ export async function verifyToken(token: string, signing: Signing): Promise<Call
     clientId: validated.clientId,
     scopes: validated.scope,
     expiresAt: validated.expiresAt,
+    claims,
     extra: {
       sub,
       ...(name !== undefined && { name }),
       ...(email !== undefined && { email }),
-      claims,
       connection: grantId,
     },
   }

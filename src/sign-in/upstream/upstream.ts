@@ -99,7 +99,7 @@ export interface UpstreamIdentity {
   readonly name?: string | undefined
   /** Only one that the provider has verified. */
   readonly email?: string | undefined
-  /** What tools see: JSON. Of more than 8192 characters, some are left out, which the log says once. */
+  /** What tools see as `ctx.auth.claims`: JSON. Of more than 8192 characters, some are left out, which the log says once. */
   readonly claims: { readonly [name: string]: unknown }
   readonly tokens: UpstreamTokens
 }

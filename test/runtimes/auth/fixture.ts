@@ -5,7 +5,7 @@ import { jwt } from 'mayfly-mcp/auth'
 const who = createTool({
   id: 'who',
   description: 'Says who calls',
-  execute: (_input, ctx) => ({ subject: ctx.auth?.extra?.sub, scopes: ctx.auth?.scopes }),
+  execute: (_input, ctx) => ({ subject: ctx.auth?.subject, scopes: ctx.auth?.scopes }),
 })
 
 const refund = createTool({

@@ -1,6 +1,6 @@
 /** The server of these tests, over any store: people sign in with the provider that `ISSUER` names. */
 import { createTool, MCPServer } from 'mayfly-mcp'
-import { oidc, type SignInOptions, signIn, upstreamToken } from 'mayfly-mcp/sign-in'
+import { oidc, type SignInOptions, signIn } from 'mayfly-mcp/sign-in'
 
 export interface NotesOptions {
   readonly store: SignInOptions['store']
@@ -11,10 +11,10 @@ export interface NotesOptions {
 const who = createTool({
   id: 'who',
   execute: async (_input, { auth }) => ({
-    sub: auth?.extra?.sub,
+    sub: auth?.subject,
     name: auth?.extra?.name,
     scopes: auth?.scopes,
-    upstreamToken: await upstreamToken(auth),
+    upstreamToken: await auth?.upstreamToken?.(),
   }),
 })
 

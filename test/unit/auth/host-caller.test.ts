@@ -32,7 +32,11 @@ async function callerOf(said: unknown) {
 const PAYLOAD = { sub: 'ann', azp: 'desk', scope: 'read admin', exp: 4_000_000_000 }
 
 it.each<[string, object, object]>([
-  ['a payload alone', {}, { clientId: 'desk', scopes: ['read', 'admin'], extra: { sub: 'ann' } }],
+  [
+    'a payload alone',
+    {},
+    { clientId: 'desk', scopes: ['read', 'admin'], subject: 'ann', claims: PAYLOAD, extra: { sub: 'ann' } },
+  ],
   ['the header of a JWT', { header: { kid: 'a' } }, { clientId: 'desk', extra: { sub: 'ann' } }],
   ['a client', { clientId: 'desk' }, { clientId: 'desk', scopes: ['read', 'admin'], extra: { sub: 'ann' } }],
   ['fewer scopes', { clientId: 'desk', scopes: ['read'] }, { clientId: 'desk', scopes: ['read'] }],

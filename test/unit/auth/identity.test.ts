@@ -105,6 +105,8 @@ describe('an answer that is no identity', () => {
     [{ clientId: 'desk', extra: { sub: { id: 1 } } }],
     [{ clientId: 'desk', extra: { sub: Object.create(null) } }],
     [{ clientId: 'desk', extra: 'ann' }],
+    [{ clientId: 'desk', claims: 'ann' }],
+    [{ clientId: 'desk', claims: [] }],
     [{ clientId: 'desk', extra: [] }],
     [{ clientId: 'desk', subject: Symbol('ann') }],
     [{ valid: 'true' }],
@@ -275,12 +277,16 @@ describe('an identity', () => {
       { clientId: 'desk', scopes: [] },
     ],
     [{ azp: 'desk' }, { clientId: 'desk', scopes: [] }],
-    [{ sub: 'ann' }, { clientId: 'ann', scopes: [], extra: { sub: 'ann' } }],
-    [{ subject: 'ann' }, { clientId: 'ann', scopes: [], extra: { sub: 'ann' } }],
-    [{ extra: { sub: 'ann' } }, { clientId: 'ann', scopes: [], extra: { sub: 'ann' } }],
+    [{ sub: 'ann' }, { clientId: 'ann', subject: 'ann', scopes: [], extra: { sub: 'ann' } }],
+    [{ subject: 'ann' }, { clientId: 'ann', subject: 'ann', scopes: [], extra: { sub: 'ann' } }],
+    [{ extra: { sub: 'ann' } }, { clientId: 'ann', subject: 'ann', scopes: [], extra: { sub: 'ann' } }],
+    [
+      { clientId: 'desk', claims: { tenant: 't' } },
+      { clientId: 'desk', scopes: [], claims: { tenant: 't' } },
+    ],
     [
       { clientId: 'desk', sub: 7 },
-      { clientId: 'desk', scopes: [], extra: { sub: 7 } },
+      { clientId: 'desk', subject: '7', scopes: [], extra: { sub: 7 } },
     ],
     [{ clientId: 7 }, { clientId: '7', scopes: [] }],
     [
@@ -297,7 +303,7 @@ describe('an identity', () => {
     ],
     [
       { clientId: 'desk', sub: 'ann', extra: { sub: '' } },
-      { clientId: 'desk', scopes: [], extra: { sub: 'ann' } },
+      { clientId: 'desk', subject: 'ann', scopes: [], extra: { sub: 'ann' } },
     ],
     [
       { clientId: 'desk', sub: '' },
@@ -305,11 +311,11 @@ describe('an identity', () => {
     ],
     [
       { valid: true, clientId: 'desk', sub: 'ann', scopes: ['shop'], user: { name: 'Ann' } },
-      { clientId: 'desk', scopes: ['shop'], extra: { sub: 'ann', user: { name: 'Ann' } } },
+      { clientId: 'desk', subject: 'ann', scopes: ['shop'], extra: { sub: 'ann', user: { name: 'Ann' } } },
     ],
     [
       { clientId: 'desk', sub: 'ann', extra: { sub: 'bob', age: 7 } },
-      { clientId: 'desk', scopes: [], extra: { sub: 'bob', age: 7 } },
+      { clientId: 'desk', subject: 'bob', scopes: [], extra: { sub: 'bob', age: 7 } },
     ],
     [
       { clientId: 'desk', token: 'another', scopes: [] },

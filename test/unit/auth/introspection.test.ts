@@ -136,9 +136,9 @@ describe('introspection', () => {
     const rise = createTool({
       id: 'rise',
       execute: (_input, { auth }) => {
-        const was = JSON.stringify([auth?.scopes, auth?.extra?.address])
+        const was = JSON.stringify([auth?.scopes, auth?.claims?.address])
         auth!.scopes.push('admin')
-        ;(auth!.extra!.address as { city: string }).city = 'Oslo'
+        ;(auth!.claims!.address as { city: string }).city = 'Oslo'
         return was
       },
     })

@@ -34,6 +34,8 @@ describe('a good token', () => {
       token,
       clientId: 'desk',
       scopes: ['shop', 'read'],
+      subject: 'ann',
+      claims: { sub: 'ann', iss: issuer.url, permissions: ['till', 5, null, {}] },
       extra: { sub: 'ann', iss: issuer.url },
     })
   })

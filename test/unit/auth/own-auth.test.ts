@@ -258,3 +258,20 @@ it('instances of classes stay what they are, and data may contain itself [auth.o
     expect.arrayContaining(['__proto__', 'account', 'loop', 'link', 'sub']),
   ])
 })
+
+it('claims are the call’s own, too, and one named __proto__ is a claim like any other', async () => {
+  const claims: Record<string, unknown> = JSON.parse('{"__proto__":{"isAdmin":true},"plan":{"tier":"free"}}')
+  const look = createTool({
+    id: 'ask',
+    execute: (_input, { auth }) => {
+      const own = auth!.claims as { isAdmin?: boolean; plan: { tier: string } }
+      const was = JSON.stringify([own.isAdmin ?? null, own.plan.tier, Object.keys(own)])
+      own.plan.tier = 'gold'
+      return was
+    },
+  })
+  const answer = { clientId: 'desk', claims }
+  const server = createServer({ auth: bearer(() => answer), tools: { ask: look } })
+  for (let call = 0; call < 2; call++)
+    expect((await said(modern, server, {})())[0]).toBe('[null,"free",["__proto__","plan"]]')
+})

@@ -65,6 +65,7 @@ describe('a key', () => {
     expect(JSON.parse(content.text)).toEqual({
       token: key,
       clientId: 'ann',
+      subject: 'ann',
       scopes: ['read', 'write'],
       extra: { sub: 'ann', keyId: id, keyName: 'laptop' },
     })

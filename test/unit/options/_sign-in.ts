@@ -64,7 +64,6 @@ export const SIGN_IN: { readonly [entry: string]: Takers } = {
         'machines.deploy.publicKeys.keys': 'members of a JWK (RFC 7517)',
       },
     },
-    upstreamToken: 'takes the caller of a call',
   },
   'mayfly-mcp/sign-in/cognito': {
     cognito: {

@@ -1,8 +1,10 @@
 /** Sign-in as `auth` of a server: its metadata, its calls, and the provider's token in a tool. */
+import { inspect } from 'node:util'
+import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { anyOf, staticTokens } from '../../../src/auth.ts'
+import { anyOf, type HonoAuthVariables, honoAuth, staticTokens } from '../../../src/auth.ts'
 import { createTool } from '../../../src/index.ts'
-import { createMemoryGrants, type SignInOptions, signIn, upstreamToken } from '../../../src/sign-in.ts'
+import { createMemoryGrants, type SignInOptions, signIn } from '../../../src/sign-in.ts'
 import { callTool, createServer } from '../_client.ts'
 import { connected, createWorld, fakeUpstream, LOOPBACK, RESOURCE, SECRET, type World } from './_sign-in.ts'
 
@@ -16,8 +18,8 @@ function withServer(options: Partial<SignInOptions> = {}) {
   const who = createTool({
     id: 'who',
     execute: async (_input, { auth }) => {
-      const text = JSON.stringify({ caller: auth?.extra, client: auth?.clientId })
-      return `${text} ${await upstreamToken(auth)}`
+      const text = JSON.stringify({ caller: auth, person: auth?.subject })
+      return `${text} ${await auth?.upstreamToken?.()}`
     },
   })
   const write = createTool({ id: 'write', scopes: ['notes:write'], execute: () => 'written' })
@@ -295,7 +297,58 @@ describe('options', () => {
   })
 })
 
-it('a caller that did not sign in has no token of the provider', async () => {
-  await expect(upstreamToken(undefined)).rejects.toThrow('signIn')
-  await expect(upstreamToken({ token: 't', clientId: 'c', scopes: [] })).rejects.toThrow('signIn')
+describe('the token of the provider', () => {
+  it('is for code that asks for it: no copy of the caller, no JSON and no line of a log has a way to it', async () => {
+    const { world, auth } = withServer()
+    const seen: { copies: unknown[]; text: string; token: string | undefined }[] = []
+    const look = createTool({
+      id: 'look',
+      execute: async (_input, { auth: caller }) => {
+        const copies = [{ ...caller }, structuredClone(caller), JSON.parse(JSON.stringify(caller))]
+        const text = inspect(caller, { depth: 9 }) + JSON.stringify(caller)
+        seen.push({ copies, text, token: await caller?.upstreamToken?.() })
+        return ''
+      },
+    })
+    const { tokens } = await connected(world)
+    for (const given of [auth, anyOf([auth])]) {
+      const server = createServer({ auth: given, tools: { look }, http: { publicUrl: RESOURCE } })
+      await callTool(
+        server,
+        'look',
+        {},
+        { url: RESOURCE, headers: { authorization: `Bearer ${tokens.access_token}` } },
+      )
+    }
+    expect(seen.map(({ token }) => token)).toEqual(['upstream-access-of-anna', 'upstream-access-of-anna'])
+    for (const { copies, text } of seen) {
+      for (const copy of copies) expect(copy).not.toHaveProperty('upstreamToken')
+      expect(text).not.toMatch(/upstream/i)
+      expect(copies[1]).toMatchObject({ claims: { hd: 'example.com' }, extra: { name: 'Name of anna' } })
+    }
+  })
+
+  it('is there for the routes of an app behind honoAuth', async () => {
+    const { world, auth } = withServer()
+    const { tokens } = await connected(world)
+    const app = new Hono<{ Variables: HonoAuthVariables }>()
+    app.get('/own', honoAuth(auth, { publicUrl: RESOURCE }), async (c) =>
+      c.text(String(await c.get('auth')?.upstreamToken?.())),
+    )
+    const headers = { authorization: `Bearer ${tokens.access_token}` }
+    const own = await app.request('https://mcp.example.com/own', { headers })
+    expect(await own.text()).toBe('upstream-access-of-anna')
+  })
+
+  it('a caller that did not sign in has none', async () => {
+    const seen: unknown[] = []
+    const look = createTool({
+      id: 'look',
+      execute: (_input, { auth }) => void seen.push(auth?.upstreamToken),
+    })
+    const token = 'a-token-of-thirty-two-characters'
+    const server = createServer({ auth: staticTokens([{ token, clientId: 'robot' }]), tools: { look } })
+    await callTool(server, 'look', {}, { headers: { authorization: `Bearer ${token}` } })
+    expect(seen).toEqual([undefined])
+  })
 })

@@ -250,10 +250,10 @@ describe('what is remembered', () => {
 
   it('does not change with what a call does to its caller', async () => {
     const { world, token } = await withToken()
-    const { scopes, extra } = await personOf(world, token)
-    expect(Reflect.set(extra.claims, 'hd', 'evil.example')).toBe(false)
+    const { scopes, claims } = await personOf(world, token)
+    expect(Reflect.set(claims, 'hd', 'evil.example')).toBe(false)
     expect(Reflect.set(scopes, 1, 'notes:write')).toBe(false)
-    expect((await personOf(world, token)).extra.claims).toEqual({ hd: 'example.com' })
+    expect((await personOf(world, token)).claims).toEqual({ hd: 'example.com' })
   })
 })
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { MCPClient } from '../../../src/client.ts'
 import { createTool } from '../../../src/index.ts'
 import { createSignIn } from '../../../src/sign-in/sign-in.ts'
-import { createMemoryGrants, type Machine, signIn, upstreamToken } from '../../../src/sign-in.ts'
+import { createMemoryGrants, type Machine, signIn } from '../../../src/sign-in.ts'
 import { createServer } from '../_client.ts'
 import { slow } from './_faulty.ts'
 import {
@@ -356,11 +356,6 @@ describe('what is for people', () => {
     const response = await world.register({ client_id: 'report', client_name: 'report' })
     expect(((await response.json()) as { client_id: string }).client_id).not.toBe('report')
     expect((await world.register({ grant_types: ['client_credentials'] })).status).toBe(400)
-  })
-
-  it('the provider’s token is no machine’s', async () => {
-    const caller = { token: 'x', clientId: 'report', scopes: [], extra: {} }
-    await expect(upstreamToken(caller)).rejects.toThrow('upstreamToken needs')
   })
 })
 

@@ -59,11 +59,11 @@ it('a client registers, a person signs in and agrees, and the token says who it 
     clientId,
     scopes: ['notes:read'],
     expiresAt: expect.any(Number),
+    claims: { hd: 'example.com' },
     extra: {
       sub: expect.stringMatching(/^[\w-]{32}$/),
       name: 'Name of anna',
       email: 'anna@example.com',
-      claims: { hd: 'example.com' },
       connection: expect.any(String),
     },
   })

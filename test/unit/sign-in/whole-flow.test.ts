@@ -84,7 +84,7 @@ describe('sign-in with oidc-provider', () => {
     expect(page).toContain('Next, you sign in with Example.')
     expect(page).toContain('asks Example for <code>openid profile email</code>')
     const verified = await world.signIn.verify(tokens.access_token, world.context)
-    expect(verified).toMatchObject({ extra: { claims: { email: 'ada@notes.example' } } })
+    expect(verified).toMatchObject({ claims: { email: 'ada@notes.example' } })
     const again = await agree(world, await visit(), jar)
     expect(again.page).toContain('<bdi>Ada Lovelace</bdi>')
     expect(again.page).toContain('signed in with Example')
@@ -122,7 +122,7 @@ describe('sign-in in mayfly dev, without a client id', () => {
     const tokens = await tokensOf(world, back, clientId)
 
     expect(await world.signIn.verify(tokens.access_token, world.context)).toMatchObject({
-      extra: { claims: { email: 'zoe@example.com' } },
+      claims: { email: 'zoe@example.com' },
     })
     expect(world.signIn.faultIn({ MAYFLY_DEV: '1' })).toBeUndefined()
   })

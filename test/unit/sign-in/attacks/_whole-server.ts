@@ -1,6 +1,6 @@
 /** Sign-in as `auth` of a whole server: what the HTTP side adds counts here. */
 import { createTool } from '../../../../src/index.ts'
-import { createMemoryGrants, type SignInOptions, signIn, upstreamToken } from '../../../../src/sign-in.ts'
+import { createMemoryGrants, type SignInOptions, signIn } from '../../../../src/sign-in.ts'
 import { callTool, createServer } from '../../_client.ts'
 import { createWorld, fakeUpstream, RESOURCE, SECRET, type World } from '../_sign-in.ts'
 
@@ -10,7 +10,10 @@ const tools = {
   who: createTool({ id: 'who', execute: (_input, { auth }) => String(auth?.extra?.email) }),
   write: createTool({ id: 'write', scopes: ['notes:write'], execute: () => 'written' }),
   open: createTool({ id: 'open', execute: () => 'anyone' }),
-  upstream: createTool({ id: 'upstream', execute: async (_input, { auth }) => upstreamToken(auth) }),
+  upstream: createTool({
+    id: 'upstream',
+    execute: async (_input, { auth }) => String(await auth?.upstreamToken?.()),
+  }),
 }
 
 /** `world` is in front of the whole server: use it as that of `createWorld`. */
