@@ -35,8 +35,8 @@ const LOGIN = /^[a-z\d](?:[a-z\d-]{0,37}[a-z\d])?$/i
 
 /**
  * Lets people sign in with GitHub. Who somebody is, is their numeric id: logins change hands. The email is the primary one, if it is
- * verified. Only a GitHub App with expiring tokens issues refresh tokens. Membership in `organization` counts once it is accepted; an
- * organization that restricts apps must allow this one.
+ * verified. Only a GitHub App with expiring tokens issues refresh tokens. Membership in `organization` counts once it is accepted, and at sign-in
+ * alone; an organization that restricts apps must allow this one.
  *
  * ```ts
  * github({ clientId: (env) => env.GITHUB_ID, clientSecret: (env) => env.GITHUB_SECRET, organization: 'example' })

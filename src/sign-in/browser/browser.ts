@@ -183,7 +183,8 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   }
   const { person, leftOut } = await personOf(identity)
   if (leftOut.length > 0) signing.reportOnce(tooManyClaims(upstream.name, leftOut))
-  const arrived: Arrived = { person, tokens: identity.tokens }
+  const { tokens, issuer, subject } = identity
+  const arrived: Arrived = { person, tokens: { ...tokens, issuer, subject } }
   const session = await beginSession(signing, arrived.person)
   const { request: asked } = away
   if (asked === undefined) return seeOther(place.connections, [cookie, session])

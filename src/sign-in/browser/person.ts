@@ -1,6 +1,7 @@
 /** Who signed in, as sign-in records it. */
 import { digest } from '../../definition/digest.ts'
-import type { UpstreamIdentity, UpstreamTokens } from '../upstream/upstream.ts'
+import type { PersonTokens } from '../upstream/tokens.ts'
+import type { UpstreamIdentity } from '../upstream/upstream.ts'
 
 export interface Person {
   /** `ctx.auth.subject`: the same forever, and without meaning elsewhere. */
@@ -55,5 +56,5 @@ function thatFit(claims: Person['claims']): { kept: Person['claims']; leftOut: r
 /** What the sealed record of a consent has, until somebody decides. */
 export interface Arrived {
   readonly person: Person
-  readonly tokens: UpstreamTokens
+  readonly tokens: PersonTokens
 }

@@ -113,7 +113,8 @@ export function createOpenId(definition: OpenIdDefinition): Upstream {
       guarded(
         async () => {
           const provider = definition.provider(env)
-          const { server } = await metadata(provider)
+          // Its own object, as in an exchange.
+          const server = { ...(await metadata(provider)).server }
           const client = clientOf(provider)
           const response = await oauth.refreshTokenGrantRequest(
             server,
@@ -122,8 +123,7 @@ export function createOpenId(definition: OpenIdDefinition): Upstream {
             refreshToken,
             requestOptions(provider, send),
           )
-          // An ID token in it would have another meaning (OpenID Connect Core §12.2): nobody signs in by it.
-          return toTokens(await oauth.processRefreshTokenResponse(server, client, response))
+          return refreshed(definition, provider, server, response, env)
         },
         () => [refreshToken, secretOf(definition, env)],
       ),
@@ -273,6 +273,28 @@ async function exchange(
   definition.check?.(claims, env)
   const profile = await profileOf(server, client, result.access_token, claims, options)
   return toIdentity(definition, claims, profile, toTokens(result))
+}
+
+/**
+ * An ID token in the answer says whose the tokens are, and what this person is now (OpenID Connect Core §12.2). Its signature is not
+ * checked: it comes from the token endpoint itself (§3.1.3.7), and tokens that were refreshed would be lost if the keys could not be read.
+ */
+async function refreshed(
+  definition: OpenIdDefinition,
+  provider: Provider,
+  server: oauth.AuthorizationServer,
+  response: Response,
+  env: unknown,
+): Promise<UpstreamTokens & Partial<Pick<UpstreamIdentity, 'issuer' | 'subject'>>> {
+  const unverified = await unverifiedClaims(response)
+  if (provider.template !== undefined)
+    Object.assign(server, { issuer: tenantIssuer(provider.template, unverified) })
+  const process = () => oauth.processRefreshTokenResponse(server, clientOf(provider), response)
+  const result = await (unverified.sub === undefined ? process() : inIdToken(process))
+  const claims = oauth.getValidatedIdTokenClaims(result)
+  if (claims === undefined) return toTokens(result)
+  definition.check?.({ ...claims } as Claims, env)
+  return { ...toTokens(result), issuer: claims.iss, subject: claims.sub }
 }
 
 /** Mix-up (RFC 9207 §2.4): the code of another provider must not be sent to this one. */

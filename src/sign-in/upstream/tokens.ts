@@ -10,7 +10,13 @@ import type { Signing } from '../signing.ts'
 import type { GrantEntry } from '../store/store.ts'
 import { grantKey, upstreamKey } from '../tokens/grants.ts'
 import { commit, SignInBusyError, type Unit } from '../unit.ts'
-import { UpstreamRefusedError, type UpstreamTokens, UpstreamUnavailableError } from './upstream.ts'
+import {
+  UpstreamFault,
+  type UpstreamIdentity,
+  UpstreamRefusedError,
+  type UpstreamTokens,
+  UpstreamUnavailableError,
+} from './upstream.ts'
 
 /** A token is renewed before it expires by so much. */
 const MARGIN_MS = 60_000
@@ -22,14 +28,17 @@ const CODE_MS = 600_000
 /** Milliseconds for one answer of the provider: less than the lease, which another process takes afterwards. */
 export const UPSTREAM_TIMEOUT_MS = 12_000
 
+/** The tokens, and whose they are. */
+export type PersonTokens = UpstreamTokens & Pick<UpstreamIdentity, 'issuer' | 'subject'>
+
 interface Stored {
-  /** Of `UpstreamTokens`. */
+  /** Of `PersonTokens`. */
   readonly sealed: string
   readonly lease?: { readonly id: string; readonly until: number }
 }
 
 /**
- * The provider ended the session, so the connection is ended, too: the app will ask to sign in again. `code` is `upstream_sign_in_needed`;
+ * The provider ended the session, or the person may no longer sign in, so the connection is ended, too: the app will ask to sign in again. `code` is `upstream_sign_in_needed`;
  * the `cause` is what the provider answered, if it was asked.
  */
 export class UpstreamSignInError extends Error {
@@ -44,7 +53,7 @@ export async function storeUpstreamTokens(
   unit: Unit,
   sub: string,
   grantId: string,
-  tokens: UpstreamTokens,
+  tokens: PersonTokens,
 ): Promise<void> {
   const key = upstreamKey(sub, grantId)
   unit.put(key, await toText(keys, key, tokens), Date.now() + CODE_MS)
@@ -78,7 +87,7 @@ export async function keepUpstreamTokens(
 /**
  * The provider's access token of a connection, refreshed if it is about to expire.
  *
- * @throws UpstreamSignInError if the provider refuses to refresh it, or it was never stored; UpstreamUnavailableError if it does not answer.
+ * @throws UpstreamSignInError if the provider refuses to refresh it, the person may no longer sign in, or it was never stored; UpstreamUnavailableError if it does not answer.
  */
 export async function upstreamTokenOf(own: Own, sub: string, grantId: string): Promise<string> {
   const key = upstreamKey(sub, grantId)
@@ -109,11 +118,11 @@ async function renew(
   sub: string,
   grantId: string,
   refreshToken: string,
-  before: UpstreamTokens,
+  before: PersonTokens,
   lease: string,
 ): Promise<string> {
   const key = upstreamKey(sub, grantId)
-  let fresh: UpstreamTokens
+  let fresh: UpstreamTokens & Partial<PersonTokens>
   try {
     fresh = await withTimeout(
       own.upstream.refresh!({ env: own.env, refreshToken }),
@@ -127,6 +136,12 @@ async function renew(
     }
     await saved(own, key, lease, ({ sealed }) => ({ sealed }))
     throw error
+  }
+  const { issuer = before.issuer, subject = before.subject } = fresh
+  if (issuer !== before.issuer || subject !== before.subject) {
+    await end(own, sub, grantId)
+    const reason = 'The refreshed tokens are another person’s (OpenID Connect Core §12.2).'
+    throw signInAgain(new UpstreamFault('id_token_invalid', reason))
   }
   const { expiresAt: _ended, ...kept } = before
   const tokens = { ...kept, ...fresh, refreshToken: fresh.refreshToken ?? refreshToken }
@@ -161,7 +176,7 @@ function signInAgain(cause?: unknown): UpstreamSignInError {
   })
 }
 
-async function toText(keys: SignInKeys, key: string, tokens: UpstreamTokens): Promise<string> {
+async function toText(keys: SignInKeys, key: string, tokens: PersonTokens): Promise<string> {
   const stored: Stored = { sealed: await keys.seal(key, tokens) }
   return JSON.stringify(stored)
 }
@@ -170,7 +185,7 @@ async function fromText(
   keys: SignInKeys,
   key: string,
   { sealed }: Stored,
-): Promise<UpstreamTokens | undefined> {
+): Promise<PersonTokens | undefined> {
   const opened = await keys.open(key, sealed)
-  return isObject(opened) ? (opened as unknown as UpstreamTokens) : undefined
+  return isObject(opened) ? (opened as unknown as PersonTokens) : undefined
 }

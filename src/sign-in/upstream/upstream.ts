@@ -24,11 +24,15 @@ export interface Upstream {
    */
   exchange(request: UpstreamReturn): Promise<UpstreamIdentity>
   /**
-   * Gets new tokens. Undefined: the provider issues no refresh tokens.
+   * Gets new tokens, with `issuer` and `subject` if the answer says whose they are (OpenID Connect Core §12.2): those of another person end
+   * the connection. Undefined: the provider issues no refresh tokens.
    *
-   * @throws UpstreamRefusedError if the refresh token was revoked; UpstreamUnavailableError if the provider does not answer.
+   * @throws UpstreamRefusedError if the refresh token was revoked, or the person may no longer sign in; UpstreamUnavailableError if the provider does not answer.
    */
-  refresh?(request: { readonly env: unknown; readonly refreshToken: string }): Promise<UpstreamTokens>
+  refresh?(request: {
+    readonly env: unknown
+    readonly refreshToken: string
+  }): Promise<UpstreamTokens & Partial<Pick<UpstreamIdentity, 'issuer' | 'subject'>>>
   /** A page of its own at the URL of the callback, to answer before anything else. Undefined: the request is the callback. */
   page?(request: { readonly env: unknown; readonly url: URL }): UpstreamPage | undefined
   /** What an operator must set in `env`, for `mayfly doctor`. Undefined: nothing. */

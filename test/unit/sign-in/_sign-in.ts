@@ -9,7 +9,7 @@ import {
 import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import type { GrantStore } from '../../../src/sign-in/store/store.ts'
 import type { SignedIn } from '../../../src/sign-in/tokens/verify.ts'
-import type { Upstream, UpstreamIdentity, UpstreamTokens } from '../../../src/sign-in/upstream/upstream.ts'
+import type { Upstream, UpstreamIdentity } from '../../../src/sign-in/upstream/upstream.ts'
 import { Jar, s256, VERIFIER } from './_jar.ts'
 
 export { Jar, s256, VERIFIER }
@@ -26,7 +26,7 @@ export interface FakeUpstream extends Upstream {
   readonly refreshed: string[]
   /** Replaces the answer of an exchange. */
   exchangeWith?: (code: string) => Promise<UpstreamIdentity>
-  refreshWith?: (refreshToken: string) => Promise<UpstreamTokens>
+  refreshWith?: (refreshToken: string) => ReturnType<NonNullable<Upstream['refresh']>>
   expiresIn?: number
 }
 

@@ -231,6 +231,29 @@ describe("the provider's token", () => {
     expect((await refresh(world, tokens.refresh_token, clientId)).status).toBe(400)
   })
 
+  it.each([
+    ['another subject', { subject: 'eve' }],
+    ['another issuer', { issuer: 'https://evil.example' }],
+  ])('a refresh that answers with tokens of %s ends the connection', async (_what, named) => {
+    const world = createWorld()
+    world.upstream.expiresIn = 1000
+    const { clientId, tokens, get } = await held(world)
+    const same = { issuer: 'https://upstream.example', subject: 'anna' }
+    world.upstream.refreshWith = async () => ({ accessToken: 'own', expiresAt: Date.now() + 1000, ...same })
+    expect([await get(), await get()]).toEqual(['own', 'own'])
+    world.upstream.refreshWith = async () => ({ accessToken: 'of-eve', ...same, ...named })
+    await expect(get()).rejects.toMatchObject({
+      code: 'upstream_sign_in_needed',
+      cause: { code: 'id_token_invalid' },
+    })
+    await expect(get()).rejects.toMatchObject({ code: 'upstream_sign_in_needed' })
+    expect(world.upstream.refreshed).toHaveLength(3)
+    await expect(world.signIn.verify(tokens.access_token, world.context)).rejects.toMatchObject({
+      code: 'invalid_token',
+    })
+    expect((await refresh(world, tokens.refresh_token, clientId)).status).toBe(400)
+  })
+
   it('is stored as long as the connection is used', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const world = createWorld()

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { cognito } from '../../../src/sign-in/cognito.ts'
 import { type EntraOptions, entra } from '../../../src/sign-in/entra.ts'
 import { type GoogleOptions, google } from '../../../src/sign-in/google.ts'
+import { oidc } from '../../../src/sign-in/oidc.ts'
 import type { Upstream } from '../../../src/sign-in/upstream/upstream.ts'
 import { failureOf } from './_failure.ts'
 import { ADA, CLIENT, type OpenIdProvider, startOpenIdProvider, toCallback } from './_provider.ts'
@@ -260,5 +261,68 @@ describe('cognito', () => {
   ])('%j → a TypeError', (options, message) => {
     expect(() => cognito({ ...CLIENT, ...options } as never)).toThrow(TypeError)
     expect(() => cognito({ ...CLIENT, ...options } as never)).toThrow(message)
+  })
+})
+
+describe('a refresh that answers with an ID token', () => {
+  const TENANT = '11111111-2222-3333-4444-555555555555'
+  const POOL = { region: 'eu-west-1', userPoolId: 'eu-west-1_AbC' }
+  type Case = [string, string, object, object, (provider: OpenIdProvider) => Upstream]
+
+  it.each<Case>([
+    [
+      'google: the domain',
+      'https://accounts.google.com',
+      { hd: 'notes.example' },
+      { hd: 'other.example' },
+      ({ fetch }) => google({ ...CLIENT, fetch, hostedDomain: 'notes.example' }),
+    ],
+    [
+      'entra: a group',
+      `https://login.microsoftonline.com/${TENANT}/v2.0`,
+      { tid: TENANT, groups: ['staff'] },
+      { groups: [] },
+      ({ fetch }) => entra({ ...CLIENT, tenant: TENANT, fetch, groups: ['staff'] }),
+    ],
+    [
+      'cognito: a group',
+      'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbC',
+      { token_use: 'id', 'cognito:groups': ['staff'] },
+      { 'cognito:groups': ['other'] },
+      ({ fetch }) => cognito({ ...CLIENT, ...POOL, fetch, groups: ['staff'] }),
+    ],
+    [
+      'oidc: what "check" says',
+      'https://login.notes.example',
+      { department: 'orders' },
+      { department: 'sales' },
+      ({ fetch }) =>
+        oidc({
+          ...{ ...CLIENT, fetch, issuer: 'https://login.notes.example' },
+          check: ({ department }) => (department === 'orders' ? undefined : 'Only Orders.'),
+        }),
+    ],
+  ])('%s that the person has left → refused', async (_what, issuer, claims, later, make) => {
+    await using provider = await startOpenIdProvider({ issuer, claims: { ...ADA, ...claims } })
+    const upstream = make(provider)
+    await signIn(upstream, provider)
+    const again = () => upstream.refresh!({ env: {}, refreshToken: 'r' })
+    const answering = (changed: object | undefined) => {
+      provider.change = async (path) => {
+        if (!path.endsWith('/token')) return undefined
+        const now = Math.floor(Date.now() / 1000)
+        const own = { iss: issuer, sub: 'ada', aud: CLIENT.clientId, iat: now, exp: now + 60 }
+        const id_token = changed && (await provider.sign({ ...own, ...claims, ...changed }))
+        return Response.json({ access_token: 'fresh', token_type: 'bearer', expires_in: 60, id_token })
+      }
+    }
+    answering({})
+    expect(await again()).toMatchObject({ accessToken: 'fresh', issuer, subject: 'ada' })
+    answering(undefined)
+    expect(await again()).not.toHaveProperty('subject')
+    answering(later)
+    expect(await failureOf(again())).toMatchObject({ code: 'upstream_refused', fault: 'not_allowed' })
+    answering({ aud: 'another-client' })
+    expect(await failureOf(again())).toMatchObject({ code: 'upstream_refused', fault: 'id_token_invalid' })
   })
 })

@@ -5,13 +5,14 @@ import { oidc } from '../../../src/sign-in/oidc.ts'
 import { createSignIn } from '../../../src/sign-in/sign-in.ts'
 import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import type { Upstream } from '../../../src/sign-in/upstream/upstream.ts'
-import { browse, CLIENT, REDIRECT, startOpenIdProvider } from './_provider.ts'
+import { ADA, browse, CLIENT, REDIRECT, startOpenIdProvider } from './_provider.ts'
 import {
   answer,
   authorizeUrl,
   createWorld,
   exchange,
   Jar,
+  personOf,
   registered,
   SECRET,
   type Tokens,
@@ -89,6 +90,53 @@ describe('sign-in with oidc-provider', () => {
     expect(again.page).toContain('<bdi>Ada Lovelace</bdi>')
     expect(again.page).toContain('signed in with Example')
     expect(world.reports).toEqual([])
+  })
+})
+
+describe('the provider’s token, refreshed by oidc-provider', () => {
+  it.each([
+    ['the person', {}, true],
+    ['somebody else', { sub: 'eve' }, false],
+    ['a person who may no longer sign in', { department: 'sales' }, false],
+  ])('its ID token is that of %s', async (_who, changed, isKept) => {
+    const origin = new URL(REDIRECT).origin
+    const claims = { ...ADA, department: 'orders' }
+    await using provider = await startOpenIdProvider({ redirectUri: `${origin}/oauth/callback`, claims })
+    // Tokens that expire at once, and whose ID token is changed after the sign-in.
+    let isLater = false
+    provider.change = async (path, own) => {
+      if (!path.endsWith('/token')) return undefined
+      const answer = (await (await own()).json()) as { id_token: string }
+      const given = JSON.parse(Buffer.from(answer.id_token.split('.')[1]!, 'base64url').toString())
+      const id_token = isLater ? await provider.sign({ ...given, ...changed }) : answer.id_token
+      return Response.json({ ...answer, id_token, expires_in: 1 })
+    }
+    const upstream = oidc({
+      ...{ issuer: provider.issuer, ...CLIENT, fetch: provider.fetch },
+      check: ({ department }) => (department === 'orders' ? undefined : 'Only Orders.'),
+    })
+    const world = worldWith(upstream, origin, {})
+    const clientId = await registered(world)
+    const jar = new Jar()
+    const query = { resource: world.context.resource }
+    const asked = jar.take(await world.get(await authorizeUrl({ clientId, query })))
+    const { away } = await agree(world, asked, jar)
+    const url = await browse(away.headers.get('location')!, provider, `${origin}/oauth/callback`)
+    const tokens = await tokensOf(world, jar.take(await world.get(url.href, jar.headers)), clientId)
+    const { extra } = await personOf(world, tokens.access_token)
+
+    isLater = true
+    const token = await world.signIn
+      .upstreamToken(extra.sub, extra.connection, world.context)
+      .catch((error) => error)
+
+    const isIn = await world.signIn.verify(tokens.access_token, world.context).then(
+      () => true,
+      () => false,
+    )
+    if (isKept) expect(token).toEqual(expect.any(String))
+    else expect(token).toMatchObject({ code: 'upstream_sign_in_needed' })
+    expect(isIn).toBe(isKept)
   })
 })
 
