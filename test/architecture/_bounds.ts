@@ -11,7 +11,6 @@ export const BOUNDS: readonly Bound[] = [
     endedBy:
       'what sign-in waits for in it: its store, its provider and the documents of clients, each with `withTimeout`',
     waits: {
-      'src/sign-in/auth.ts': '#token',
       'src/sign-in/clients/assertion.ts': 'isAsserted.findKeys',
       'src/sign-in/clients/machines.ts': 'KnownMachine.isSecret',
       'src/sign-in/keys.ts': 'SignInKeys.isTag SignInKeys.open SignInKeys.seal SignInKeys.tag',
