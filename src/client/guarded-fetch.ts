@@ -1,5 +1,6 @@
 /** Sends every request of the client to a server, including OAuth. Checks the target and the credentials, and limits the response. */
 import type { FetchLike } from '@modelcontextprotocol/client'
+import { decodingLimit } from '../definition/decoding-limit.ts'
 import { isOwn, mayReach } from './allowed-urls.ts'
 import { limitBody, withFilter } from './body-limit.ts'
 import type { HttpServerConfig } from './config.ts'
@@ -41,7 +42,7 @@ export function createGuardedFetch(
   // Called as a function: some platforms' own `fetch` fails with another `this`.
   const send: FetchLike =
     given === undefined
-      ? (url, init) => fetch(url, init)
+      ? (url, init) => fetch(url, { ...init, ...decodingLimit() })
       : (url, init) => given(url, { ...init, headers: spreadable(init?.headers) })
   const redirects = createRedirects(server)
   const ask = async (url: string | URL, init: RequestInit = {}): Promise<Response> =>

@@ -1,7 +1,10 @@
 /** Requests to OpenAI's API, or to one with its shape at `OPENAI_BASE_URL`. */
+import { boundedFetch } from '../definition/bounded-fetch.ts'
 import type { Env } from '../definition/context.ts'
 
 const TIMEOUT_MS = 30_000
+/** An answer has up to 2048 embeddings, of about 70 KB each. */
+const MAX_BYTES = 256 * 1024 * 1024
 const OPENAI_URL = 'https://api.openai.com/v1'
 
 export interface OpenAiCall {
@@ -25,13 +28,14 @@ export async function askOpenAi(
   if (typeof key !== 'string' || key === '')
     throw failed(`${what} needs a key: set OPENAI_API_KEY on this deployment.`)
   const base = typeof env.OPENAI_BASE_URL === 'string' ? env.OPENAI_BASE_URL.replace(/\/+$/, '') : OPENAI_URL
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
-  const response = await fetch(`${base}/${path}`, {
+  const init = {
     method: 'POST',
+    redirect: 'follow' as const,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-  })
-  if (!response.ok) throw failed(`${what} answered with HTTP ${response.status}.`, response.status)
-  return response.json()
+  }
+  const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal }
+  const { status, text } = await boundedFetch(`${base}/${path}`, init, limits)
+  if (status < 200 || status > 299) throw failed(`${what} answered with HTTP ${status}.`, status)
+  return JSON.parse(text)
 }

@@ -102,8 +102,8 @@ function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: Li
     handler ??= createHandler()
     const running: { readonly call: ForeignCall; thrown?: { readonly error: unknown } } = { call }
     calls.set(call.request, running)
-    const { fetch } = await handler
-    const response = await fetch(call.request, {
+    const server = await handler
+    const response = await server.fetch(call.request, {
       parsedBody: call.message,
       ...(call.auth !== undefined && { authInfo: call.auth }),
     })

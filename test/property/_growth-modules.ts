@@ -79,7 +79,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'deploy/check/walk': 'read-issuer',
     'src/auth': 'fetch-json',
     'src/client': 'connect errors output-schema task-requests tools',
-    'src/definition': 'own-data utf8',
+    'src/definition': 'bounded-fetch own-data utf8',
     'src/events': 'bus outage',
     'src/gateway': 'merge relay tasks',
     'src/interaction': 'degraded question',

@@ -1,8 +1,11 @@
 /**
  * Calls to the HTTP API of a store.
  */
-import { isA, memberOf } from '../../definition/error-text.ts'
+import { boundedFetch, FetchFault } from '../../definition/bounded-fetch.ts'
+import { isA } from '../../definition/error-text.ts'
 import { VectorStoreError, withCause } from '../store.ts'
+
+const MAX_BYTES = 64 * 1024 * 1024
 
 export interface HttpStoreOptions {
   /** Milliseconds for one call. Default 30 000. */
@@ -27,31 +30,36 @@ export function createCall(
   { timeoutMs = 30_000 }: HttpStoreOptions,
 ): CallStore {
   return async (url, { method = 'POST', body } = {}) => {
-    const response = await fetch(url, {
+    const init = {
       method,
+      redirect: 'follow' as const,
       headers: {
         accept: 'application/json',
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(timeoutMs),
-    }).catch((cause: unknown) => {
-      const late = memberOf(cause, 'name') === 'TimeoutError'
-      const what = late ? `did not answer within ${timeoutMs} ms` : 'cannot be reached'
-      throw withCause(new VectorStoreError('STORE_FAILED', `${store} ${what}.`), cause)
-    })
-    if (response.ok) return (await response.json()) as never
-    const text = (await response.text()).slice(0, 500)
+    }
+    const { status, text } = await boundedFetch(url, init, { timeoutMs, maxBytes: MAX_BYTES }).catch(
+      (cause) => {
+        throw withCause(
+          new VectorStoreError('STORE_FAILED', `${store} ${toReason(cause, timeoutMs)}.`),
+          cause,
+        )
+      },
+    )
+    if (status >= 200 && status < 300) return JSON.parse(text) as never
     throw withCause(
-      new VectorStoreError(
-        'STORE_FAILED',
-        `${store} answered with HTTP ${response.status}.`,
-        response.status,
-      ),
-      text,
+      new VectorStoreError('STORE_FAILED', `${store} answered with HTTP ${status}.`, status),
+      text.slice(0, 500),
     )
   }
+}
+
+function toReason(cause: unknown, timeoutMs: number): string {
+  const reason = isA(cause, FetchFault) ? cause.reason : 'unreachable'
+  if (reason === 'too-late') return `did not answer within ${timeoutMs} ms`
+  return reason === 'too-large' ? `sent more than ${MAX_BYTES} bytes` : 'cannot be reached'
 }
 
 /** The base URL, without a trailing slash. @throws TypeError for an invalid URL. */

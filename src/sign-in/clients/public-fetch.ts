@@ -3,7 +3,14 @@
  * request forgery): only https on the default port, to public names, a few redirects that are checked as well, little data, little time.
  * A name that resolves to a private address cannot be seen here; its server would need a certificate for the name.
  */
-import { withTimeout } from '../../definition/timeout.ts'
+import {
+  boundedFetch,
+  type FetchedAnswer,
+  FetchFault,
+  type FetchLimits,
+  isRedirect,
+} from '../../definition/bounded-fetch.ts'
+import { isA } from '../../definition/error-text.ts'
 import { parseHost } from '../../request/address.ts'
 
 const MAX_REDIRECTS = 3
@@ -45,66 +52,37 @@ export async function fetchPublicJson(
   fetch: typeof globalThis.fetch,
   maxBytes = MAX_BYTES,
 ): Promise<FetchedDocument> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const until = Date.now() + TIMEOUT_MS
   let url = new URL(start)
   for (let redirects = 0; ; redirects++) {
     if (!isPublicUrl(url)) throw new RefusedUrlError(`${url.origin} is not a public https address`)
-    const response = await ask(url, fetch, signal)
-    const location = response.headers.get('location')
-    if (response.status >= 300 && response.status < 400 && location !== null) {
-      void response.body?.cancel().catch(() => {})
+    const { status, headers, text } = await ask(url, { fetch, maxBytes, timeoutMs: until - Date.now() })
+    const location = headers.get('location')
+    if (isRedirect(status) && location !== null) {
       if (redirects === MAX_REDIRECTS || !URL.canParse(location, url.href))
         throw new RefusedUrlError('it redirects too often, or to no URL')
       url = new URL(location, url)
       continue
     }
-    if (response.status !== 200) {
-      void response.body?.cancel().catch(() => {})
-      const { status } = response
+    if (status !== 200) {
       const isPassing = status >= 500 || status === 429 || status === 408
       throw new (isPassing ? UnreachableUrlError : RefusedUrlError)(`it answers with status ${status}`)
     }
-    const text = await readText(response, signal, maxBytes)
     try {
-      return { value: JSON.parse(text), cacheControl: response.headers.get('cache-control') ?? '' }
+      return { value: JSON.parse(text), cacheControl: headers.get('cache-control') ?? '' }
     } catch {
       throw new RefusedUrlError('it is not JSON')
     }
   }
 }
 
-async function ask(url: URL, fetch: typeof globalThis.fetch, signal: AbortSignal): Promise<Response> {
+async function ask(url: URL, limits: FetchLimits): Promise<FetchedAnswer> {
   try {
-    const asked = fetch(url.href, { redirect: 'manual', signal, headers: { accept: 'application/json' } })
-    return await withTimeout(asked, TIMEOUT_MS, url.host)
+    const init = { headers: { accept: 'application/json' } }
+    return await boundedFetch(url.href, init, { ...limits, isRead: (status) => status === 200 })
   } catch (cause) {
+    if (isA(cause, FetchFault) && cause.reason === 'too-large')
+      throw new RefusedUrlError(`it is over ${limits.maxBytes} bytes`)
     throw new UnreachableUrlError('it does not answer', { cause })
-  }
-}
-
-async function readText(response: Response, signal: AbortSignal, maxBytes: number): Promise<string> {
-  const reader = response.body?.getReader()
-  if (reader === undefined) return ''
-  const ended = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new UnreachableUrlError('it takes too long')))
-  })
-  ended.catch(() => {})
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for (;;) {
-    const { done, value } = await Promise.race([
-      reader.read().catch((cause) => {
-        throw new UnreachableUrlError('its answer breaks off', { cause })
-      }),
-      ended,
-    ])
-    if (done) return text + decoder.decode()
-    bytes += value.byteLength
-    if (bytes > maxBytes) {
-      void reader.cancel().catch(() => {})
-      throw new RefusedUrlError(`it is over ${maxBytes} bytes`)
-    }
-    text += decoder.decode(value, { stream: true })
   }
 }
