@@ -5,9 +5,18 @@ import { UnknownTokenError, type Verifier } from '../auth/verifier.ts'
 import type { Env } from '../definition/context.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { endpointOf, mayBeRoute, placeOf, withoutPrefix } from './place.ts'
-import { CORE_OPTIONS, type CoreOptions, createSignIn, type SignIn, type SignInContext } from './sign-in.ts'
+import {
+  CORE_OPTIONS,
+  type CoreOptions,
+  checkScopes,
+  createSignIn,
+  refuseUndeclared,
+  type SignIn,
+  type SignInContext,
+} from './sign-in.ts'
 import { oauthError } from './signing.ts'
 import { isSignInToken, type SignedIn } from './tokens/verify.ts'
+import { requireRecord } from './upstream/settings.ts'
 
 /** Options of `signIn`. */
 export interface SignInOptions<E = Env> extends CoreOptions<E> {
@@ -52,10 +61,12 @@ export type SignInAuth = Auth & Required<Pick<Auth, 'serve'>>
 export function signIn<E = Env>(options: SignInOptions<E>): SignInAuth {
   requireOptions('signIn', options, OPTIONS, 'upstream', 'store', 'scopes')
   const { required = [], anonymous, ...core } = options
-  const unknown = required.find((scope) => !Object.hasOwn(options.scopes, scope))
-  if (unknown !== undefined)
-    throw new TypeError(`"required" of signIn has ${JSON.stringify(unknown)}, which "scopes" does not have.`)
-  const server: SignIn = createSignIn('signIn', core)
+  checkScopes('signIn', options.scopes)
+  refuseUndeclared('"required" of signIn', required, options.scopes)
+  if (anonymous !== undefined)
+    requireRecord('"anonymous" of signIn', anonymous, "names, as in { tools: ['greet'] }")
+  const initialScopes = core.initialScopes && [...required, ...core.initialScopes]
+  const server: SignIn = createSignIn('signIn', { ...core, ...(initialScopes && { initialScopes }) })
   const verifier: Verifier = {
     authorizationServers: ({ resource }) => [placeOf(endpointOf(resource)).issuer],
     realm: 'sign-in',
@@ -70,10 +81,10 @@ export function signIn<E = Env>(options: SignInOptions<E>): SignInAuth {
       return { clientId, scopes, expiresAt, claims, extra, upstreamToken }
     },
   }
-  const names = Object.keys(options.scopes)
   const gate = toGate(verifier, {
     scopes: required,
-    scopesSupported: names,
+    // The challenge of a 401, and `scopes_supported` of the resource (MCP 2026-07-28, "Scope Selection Strategy").
+    scopeHints: server.initialScopes,
     ...(anonymous !== undefined && { anonymous }),
   })
   return {

@@ -3,7 +3,7 @@ import { isSecureUrl } from '../auth/issuer.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { notAllowed } from './upstream/errors.ts'
 import { type Claims, createOpenId } from './upstream/openid.ts'
-import { checkSettings, readSetting, SETTING, type Setting } from './upstream/settings.ts'
+import { checkSettings, readSetting, requireRecord, SETTING, type Setting } from './upstream/settings.ts'
 import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 
 /** Options that all providers have. */
@@ -82,8 +82,7 @@ export function oidc(options: OidcOptions): Upstream {
   requireOptions('oidc', options, OIDC_OPTIONS, 'issuer', 'clientId', 'clientSecret')
   const { issuer, clientId, clientSecret, parameters = {}, id = 'oidc', check } = options
   checkSettings('oidc', { issuer, clientId, clientSecret })
-  if (typeof issuer === 'string' && !isIssuer(issuer))
-    throw new TypeError('"issuer" of oidc must be an https URL without a query.')
+  if (typeof issuer === 'string' && !isIssuer(issuer)) throw new TypeError(WRONG_ISSUER)
   checkId('oidc', id)
   checkParameters(parameters)
   return createOpenId({
@@ -95,8 +94,7 @@ export function oidc(options: OidcOptions): Upstream {
         clientId: readSetting('oidc', 'clientId', clientId, env),
         clientSecret: readSetting('oidc', 'clientSecret', clientSecret, env),
       }
-      if (!isIssuer(found.issuer))
-        throw new UpstreamFault('misconfigured', '"issuer" of oidc must be an https URL without a query.')
+      if (!isIssuer(found.issuer)) throw new UpstreamFault('misconfigured', WRONG_ISSUER)
       return found
     },
     scopes: ['openid', 'profile', 'email', ...(options.scopes ?? [])],
@@ -116,6 +114,9 @@ export function oidc(options: OidcOptions): Upstream {
     ...requestLimits(options),
   })
 }
+
+const WRONG_ISSUER =
+  '"issuer" of oidc must be an https URL without a query; only localhost, 127.0.0.1 and [::1] may have http.'
 
 /** @throws TypeError for an id that records cannot have. */
 export function checkId(where: string, id: string): void {
@@ -140,6 +141,7 @@ function isIssuer(text: string): boolean {
 }
 
 function checkParameters(parameters: { readonly [name: string]: string }): void {
+  requireRecord('"parameters" of oidc', parameters, "a value by name, as in { audience: '…' }")
   const taken = Object.keys(parameters).find((one) => OWN_PARAMETERS.includes(one))
   if (taken !== undefined)
     throw new TypeError(`"parameters" of oidc cannot have "${taken}": sign-in sets it itself.`)

@@ -15,7 +15,7 @@ import { storeOf } from './store/given-store.ts'
 import { type GrantStore, requireGrantStore } from './store/store.ts'
 import { type Checks, createChecks } from './tokens/checks.ts'
 import { type Caller, verifyToken } from './tokens/verify.ts'
-import { readVariables } from './upstream/settings.ts'
+import { readVariables, requireRecord } from './upstream/settings.ts'
 import { inUse, isDev } from './upstream/stand-in.ts'
 import { upstreamTokenOf } from './upstream/tokens.ts'
 import type { Upstream } from './upstream/upstream.ts'
@@ -28,6 +28,11 @@ export interface CoreOptions<E = Env> {
   store: GrantStore | ((env: E) => GrantStore)
   /** What clients may ask for: each scope with a sentence for the page where people agree, such as "Change your notes". */
   scopes: { readonly [scope: string]: string }
+  /**
+   * Those of `scopes` that a first sign-in asks for. A client asks for another one when it calls a tool that needs it (403, MCP 2026-07-28,
+   * "Scope Challenge Handling"); until then, lists leave that tool out. Default: all.
+   */
+  initialScopes?: readonly string[]
   /** Secrets of 32 or more characters: the first one seals, all of them open. Default: `MAYFLY_SECRET`, several separated by commas. */
   secrets?: readonly string[]
   /** Seconds that an access token is valid, from 60 to 86 400. Default 3600. */
@@ -52,6 +57,7 @@ export const CORE_OPTIONS: Names<CoreOptions> = {
   upstream: 'object',
   store: 1,
   scopes: 'object',
+  initialScopes: 'strings',
   secrets: 'strings',
   accessTokenSeconds: [60, 86_400],
   unusedDays: [1, 365],
@@ -73,6 +79,8 @@ export interface SignInContext {
 }
 
 export interface SignIn {
+  /** What a first sign-in asks for. */
+  readonly initialScopes: readonly string[]
   /** Whether `serve` answers requests for the path. */
   hasRoute(path: string, resource: string): boolean
   /** `path`: of the request, as its platform shows it. Undefined: it is none of sign-in. */
@@ -100,6 +108,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
   } = options
   checkUpstream(where, upstream)
   checkScopes(where, scopes)
+  const initialScopes = toInitialScopes(where, options)
   if (typeof store !== 'function') requireGrantStore(where, store)
   if (secrets !== undefined) checkSecrets(`"secrets" of ${where}`, secrets)
   const fetch: typeof globalThis.fetch = options.fetch ?? ((...given) => globalThis.fetch(...given))
@@ -136,6 +145,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       keys: keysFor(env)!,
       upstream: inUse(upstream, env),
       scopes,
+      initialScopes,
       lifetimes,
       name: name ?? new URL(resource).host,
       address,
@@ -149,6 +159,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     }
   }
   return {
+    initialScopes,
     hasRoute: (path, resource) => routeOf(path, placeOf(resource)) !== undefined,
     serve: (request, path, context) => {
       const route = routeOf(path, placeOf(context.resource))
@@ -205,6 +216,8 @@ function secretsIn(env: unknown, { isLocal }: Pick<GrantStore, 'isLocal'>): stri
   const text: unknown = isObject(env) ? env.MAYFLY_SECRET : undefined
   const secrets = typeof text === 'string' ? text.split(',').flatMap((one) => one.trim() || []) : []
   if (secrets.length > 0 || isLocal !== true) {
+    if (secrets.length === 0)
+      throw new TypeError('MAYFLY_SECRET is not set: sign-in needs it, 32 or more random characters.')
     checkSecrets('MAYFLY_SECRET', secrets)
     return secrets
   }
@@ -225,10 +238,32 @@ function checkUpstream(where: string, upstream: Upstream): void {
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
-function checkScopes(where: string, scopes: { readonly [scope: string]: unknown }): void {
+/** @throws TypeError naming the first that is not one. */
+export function checkScopes(where: string, scopes: { readonly [scope: string]: unknown }): void {
+  requireRecord(`"scopes" of ${where}`, scopes, "a sentence by scope, as in { notes: 'Read your notes' }")
   for (const [scope, sentence] of Object.entries(scopes)) {
     if (!SCOPE.test(scope)) throw new TypeError(`"scopes" of ${where}: a scope is a word without spaces.`)
     if (typeof sentence !== 'string' || sentence.trim() === '')
       throw new TypeError(`"scopes.${scope}" of ${where} must be a sentence for the page where people agree.`)
   }
+}
+
+/** What a request without `scope` asks for, too (RFC 6749 §3.3). */
+function toInitialScopes(
+  where: string,
+  { scopes, initialScopes }: Pick<CoreOptions, 'scopes' | 'initialScopes'>,
+): readonly string[] {
+  const known = Object.keys(scopes)
+  if (initialScopes === undefined) return known
+  if (initialScopes.length === 0)
+    throw new TypeError(`"initialScopes" of ${where} is empty: name a scope, or leave it out to ask for all.`)
+  refuseUndeclared(`"initialScopes" of ${where}`, initialScopes, scopes)
+  return known.filter((scope) => initialScopes.includes(scope))
+}
+
+/** @throws TypeError naming the first scope that `signIn` does not have. */
+export function refuseUndeclared(where: string, given: readonly string[], scopes: object): void {
+  const unknown = given.find((scope) => !Object.hasOwn(scopes, scope))
+  if (unknown !== undefined)
+    throw new TypeError(`${where} has ${JSON.stringify(unknown)}, which "scopes" does not have.`)
 }

@@ -24,6 +24,8 @@ export interface Signing {
   readonly upstream: Upstream
   /** What clients may ask for, with the sentence for the page. */
   readonly scopes: { readonly [name: string]: string }
+  /** What a request without scopes asks for. */
+  readonly initialScopes: readonly string[]
   readonly lifetimes: Lifetimes
   readonly machines: Machines
   /** The server's name for people. */

@@ -69,7 +69,8 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
   })
   if (parsed instanceof Response) return parsed
   const known = Object.keys(signing.scopes)
-  const scope = parsed.scope.length === 0 ? known : parsed.scope.filter((one) => known.includes(one))
+  const scope =
+    parsed.scope.length === 0 ? signing.initialScopes : parsed.scope.filter((one) => known.includes(one))
   const refuse = (code: string, description: string) =>
     backToClient(signing, authorizationErrorRedirect(parsed, code, description), description)
   if (parsed.codeChallenge === undefined || !/^[\w-]{43}$/.test(parsed.codeChallenge))

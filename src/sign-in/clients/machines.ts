@@ -8,7 +8,7 @@ import { isA, textOf } from '../../definition/error-text.ts'
 import { isObject } from '../../definition/is-object.ts'
 import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { checkSecrets } from '../keys.ts'
-import { readSetting, SETTING, type Setting } from '../upstream/settings.ts'
+import { readSetting, requireRecord, SETTING, type Setting } from '../upstream/settings.ts'
 import { isPublicUrl, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
 import { keysOf } from './public-keys.ts'
 
@@ -54,7 +54,7 @@ export function toMachines(
   scopes: { readonly [scope: string]: string },
   fetch: typeof globalThis.fetch,
 ): Machines {
-  if (Array.isArray(given)) throw new TypeError(`"machines" of ${where} must have each machine by its name.`)
+  if (given !== undefined) requireRecord(`"machines" of ${where}`, given, 'each machine by its name')
   return new Map(
     Object.entries(given ?? {}).map(([name, machine]) => [
       name,

@@ -163,7 +163,11 @@ function createMetadata(send: UpstreamFetch): Metadata {
 
 async function discover(provider: Provider, send: UpstreamFetch): Promise<oauth.AuthorizationServer> {
   const { issuer, template } = provider
-  const response = await oauth.discoveryRequest(new URL(issuer), requestOptions(provider, send))
+  const response = await oauth
+    .discoveryRequest(new URL(issuer), requestOptions(provider, send))
+    .catch(async (error: unknown) => {
+      throw (await plainHttpFault(issuer, send)) ?? error
+    })
   const server = await oauth.processDiscoveryResponse(new URL(template ?? issuer), response)
   for (const member of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const)
     if (!mayBeUsed(server[member], issuer))
@@ -173,6 +177,22 @@ async function discover(provider: Provider, send: UpstreamFetch): Promise<oauth.
   const listed = server.id_token_signing_alg_values_supported
   const algorithms = ALGORITHMS.filter((one) => listed?.includes(one) ?? one === 'RS256')
   return { ...server, id_token_signing_alg_values_supported: algorithms }
+}
+
+/** An https issuer of a development server that answers http at the same port: asked without secrets, and the answer is not used. */
+async function plainHttpFault(issuer: string, send: UpstreamFetch): Promise<UpstreamFault | undefined> {
+  const url = new URL(issuer)
+  if (url.protocol !== 'https:' || url.port === '') return undefined
+  url.protocol = 'http:'
+  const path = `${url.href.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const answer: unknown = await send(path, { headers: { accept: 'application/json' } })
+    .then((response) => response.json())
+    .catch(() => undefined)
+  if (typeof memberOf(answer, 'issuer') !== 'string') return undefined
+  const remedy = isSecureUrl(url.href)
+    ? `set the issuer to ${url.href.replace(/\/$/, '')}.`
+    : 'only localhost, 127.0.0.1 and [::1] may.'
+  return new UpstreamFault('misconfigured', `${issuer} answers http, not https: ${remedy}`)
 }
 
 /** https; plain http on this machine only for an issuer that is there, too. */

@@ -54,6 +54,16 @@ export function checkSettings(
   }
 }
 
+/**
+ * What is listed by name: the members of a list would be 0 and 1, and a map or a function has none.
+ *
+ * @throws TypeError saying what the option `where` must have.
+ */
+export function requireRecord(where: string, given: unknown, what: string): void {
+  if (Object.prototype.toString.call(given) !== '[object Object]')
+    throw new TypeError(`${where} must have ${what}.`)
+}
+
 function readFrom(setting: Setting, env: unknown): unknown {
   if (typeof setting !== 'function') return setting
   try {

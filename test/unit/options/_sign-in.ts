@@ -54,6 +54,7 @@ export const SIGN_IN: { readonly [entry: string]: Takers } = {
         },
         fetch: globalThis.fetch,
         required: ['notes:read'],
+        initialScopes: ['notes:read'],
         anonymous: { tools: ['greet'], prompts: ['review'], resources: ['docs://a'] },
       },
       open: {

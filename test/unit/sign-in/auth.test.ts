@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { anyOf, type HonoAuthVariables, honoAuth, staticTokens } from '../../../src/auth.ts'
 import { createTool } from '../../../src/index.ts'
 import { createMemoryGrants, type SignInOptions, signIn } from '../../../src/sign-in.ts'
-import { callTool, createServer } from '../_client.ts'
+import { callTool, createServer, modern, namesIn } from '../_client.ts'
 import { connected, createWorld, fakeUpstream, LOOPBACK, RESOURCE, SECRET, type World } from './_sign-in.ts'
 
 const scopes = { 'notes:read': 'Read your notes', 'notes:write': 'Change your notes' }
@@ -195,6 +195,69 @@ it('the metadata names the server itself as the one that signs people in, and th
     resource: RESOURCE,
     authorization_servers: ['https://mcp.example.com'],
     scopes_supported: ['notes:read', 'notes:write'],
+  })
+})
+
+describe('what a first sign-in asks for', () => {
+  const challengeOf = async (options: Partial<SignInOptions>, tool = 'who') => {
+    const { call, server } = withServer(options)
+    const found = new Request('https://mcp.example.com/.well-known/oauth-protected-resource/mcp')
+    const { scopes_supported: supported } = (await (await server.handle(found, {})).json()) as {
+      scopes_supported: string[]
+    }
+    const header = (await call(tool)).headers.get('www-authenticate') ?? ''
+    return { asked: /scope="([^"]*)"/.exec(header)?.[1], supported }
+  }
+  const namesOf = async (server: ReturnType<typeof createServer>, token: string) => {
+    const options = { url: RESOURCE, headers: { authorization: `Bearer ${token}` } }
+    return namesIn(await modern(server, 'tools/list', {}, options)).sort()
+  }
+  const listed = async (options: Partial<SignInOptions>, scope: string | undefined) => {
+    const { through, server } = withServer(options)
+    const { tokens } = await connected(through, { query: { scope } })
+    return namesOf(server, tokens.access_token)
+  }
+
+  it.each([
+    [{}, 'notes:read notes:write', ['who', 'write']],
+    [{ required: ['notes:read'] }, 'notes:read notes:write', ['who', 'write']],
+    [{ initialScopes: ['notes:read'] }, 'notes:read', ['who']],
+    [{ required: ['notes:read'], initialScopes: ['notes:read'] }, 'notes:read', ['who']],
+    [
+      { required: ['notes:read'], initialScopes: ['notes:write'] },
+      'notes:read notes:write',
+      ['who', 'write'],
+    ],
+    [{ required: ['notes:read'], initialScopes: [] }, 'notes:read', ['who']],
+  ] as const)('%j → %s in the 401 and the metadata, and the tools %j', async (options, scope, tools) => {
+    const { asked, supported } = await challengeOf(options)
+    expect(asked).toBe(scope)
+    expect(supported).toEqual(scope.split(' '))
+    expect(await listed(options, asked)).toEqual(tools)
+  })
+
+  it('a client that names no scope gets the same', async () => {
+    expect(await listed({ initialScopes: ['notes:read'] }, undefined)).toEqual(['who'])
+    expect(await listed({}, undefined)).toEqual(['who', 'write'])
+  })
+
+  it('a call of a tool with another scope → 403 that names it, and with it the tool is listed', async () => {
+    const options = { required: ['notes:read'], initialScopes: ['notes:read'] }
+    const { through, call, server } = withServer(options)
+    const { tokens } = await connected(through, { query: { scope: 'notes:read' } })
+    const refusal = await call('write', tokens.access_token)
+    expect(refusal.status).toBe(403)
+    const challenge = refusal.headers.get('www-authenticate')
+    expect(challenge).toContain('scope="notes:read notes:write"')
+    const { tokens: more } = await connected(through, { query: { scope: 'notes:read notes:write' } })
+    expect(await namesOf(server, more.access_token)).toContain('write')
+  })
+
+  it.each([
+    [{ initialScopes: ['other'] }, '"initialScopes" of signIn has "other", which "scopes" does not have.'],
+    [{ initialScopes: [] }, '"initialScopes" of signIn is empty'],
+  ])('%j → TypeError', (options, message) => {
+    expect(() => withServer(options)).toThrow(message)
   })
 })
 

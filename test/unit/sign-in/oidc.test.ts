@@ -515,3 +515,37 @@ function expectNoSecrets(
   for (const secret of [code, codeVerifier, CLIENT.clientSecret, NONCE, ...more])
     expect(failure.whole).not.toContain(secret)
 }
+
+describe('an issuer at the wrong protocol', () => {
+  it('http elsewhere than on this machine → the message says where it may be', () => {
+    expect(() => upstreamOf({ issuer: 'http://login.example' })).toThrow(
+      '"issuer" of oidc must be an https URL without a query; only localhost, 127.0.0.1 and [::1] may have http.',
+    )
+  })
+
+  it('https at a port that answers http → what to set', async () => {
+    const own = createServer((_request, response) => void response.end(JSON.stringify({ issuer: 'any' })))
+    await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve))
+    const place = `127.0.0.1:${(own.address() as AddressInfo).port}`
+    const upstream = oidc({ issuer: `https://${place}`, ...CLIENT })
+    try {
+      expect(await failureOf(upstream.exchange(returnOf()))).toMatchObject({
+        code: 'upstream_unavailable',
+        fault: 'misconfigured',
+        operator: `https://${place} answers http, not https: set the issuer to http://${place}.`,
+      })
+    } finally {
+      own.close()
+    }
+  })
+
+  it('https at a port that answers nothing, or something else → it cannot be reached', async () => {
+    const own = createServer((_request, response) => void response.end('<p>400</p>'))
+    await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve))
+    const { port } = own.address() as AddressInfo
+    const upstream = oidc({ issuer: `https://127.0.0.1:${port}`, ...CLIENT })
+    expect(await failureOf(upstream.exchange(returnOf()))).toMatchObject({ fault: 'unreachable' })
+    await new Promise((resolve) => own.close(resolve))
+    expect(await failureOf(upstream.exchange(returnOf()))).toMatchObject({ fault: 'unreachable' })
+  })
+})
