@@ -191,7 +191,7 @@ function refuseOccupied(folder: string): void {
   )
 }
 
-function report(dir: string, { targets: chosen }: InitAnswers, paths: readonly string[]): string {
+function report(dir: string, { targets: chosen, templates }: InitAnswers, paths: readonly string[]): string {
   const cd = relative(process.cwd(), resolve(dir))
   const uploaded = chosen.findIndex(([, { isOwnMachine }]) => !isOwnMachine)
   const suffix = uploaded > 0 ? `:${chosen[uploaded]![0]}` : ''
@@ -211,5 +211,5 @@ ${cd === '' ? '' : `  cd ${printable(quoted(cd))}\n`}  npm install
   ${last}
 
 ${titles}: see node_modules/mayfly-mcp/docs/deploy
-`
+${templates.has('sign-in') ? 'Sign-in: see node_modules/mayfly-mcp/docs/sign-in.md\n' : ''}`
 }

@@ -63,7 +63,7 @@ function redirectFindings(
   url: string | undefined,
 ): Finding[] {
   const path = target.files({ name: project.name }).path ?? '/mcp'
-  const local = placeOf(`http://localhost:${target.defaultPort}${path}`).callback
+  const local = placeOf(`http://127.0.0.1:${target.defaultPort}${path}`).callback
   const unknown = placeOf(`https://host.invalid${path}`).callback.replace('host.invalid', '<host>')
   const known =
     url === undefined

@@ -61,7 +61,7 @@ export function agentsFile({ name, targets, templates }: AgentsAnswers): string 
     templates.has('fromSdk')
       ? 'The factory gets environment variables as `env`. Local secrets are in `.env`; never commit or log them.'
       : 'Read environment variables from `ctx.env`, not from `process.env`. Local secrets are in `.env`; never commit or log them.',
-    'After a change to `.env`, restart `npm run dev`.',
+    '`npm run dev` reads `.env` again when it changes.',
     targets.every(([, { isOwnMachine }]) => isOwnMachine)
       ? 'The server may use web standards and `node:` modules.'
       : 'Use only web standards in the server. `node:` modules work only if the platform has them; they also need `npm install --save-dev @types/node`, and `"types": ["node"]` in tsconfig.json.',

@@ -12,7 +12,7 @@ const whoAmI = createTool({
 })
 `
 
-export const GOOGLE = ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'] as const
+export const GOOGLE = ['GOOGLE_ID', 'GOOGLE_SECRET'] as const
 
 const ID =
   'The OAuth client of Google, of the type "Web application": https://console.cloud.google.com/auth/clients'
@@ -129,11 +129,12 @@ ${env.map((member) => `  ${member}\n`).join('')}}
 /** People sign in with Google. In \`mayfly dev\` a stand-in asks who they are, until the two variables are set. */
 export const auth = signIn({
   upstream: google({
-    clientId: (env) => env.GOOGLE_CLIENT_ID,
-    clientSecret: (env) => env.GOOGLE_CLIENT_SECRET,
+    clientId: (env) => env.GOOGLE_ID,
+    clientSecret: (env) => env.GOOGLE_SECRET,
   }),
   store: ${store},
-  // What clients may ask for, each with a sentence for the page where people agree. A tool asks for one with \`scopes: ['dice']\`.
+  // What clients may ask for, each with a sentence for the page where people agree. A scope that a tool needs, as in
+  // \`scopes: ['calendar']\`, must be here: a first sign-in asks for all.
   scopes: { dice: 'Roll dice for you' },
   required: ['dice'],
 })
@@ -158,12 +159,14 @@ function section(
     : ''
   return `## Sign-in
 
-People sign in before they use the server (\`src/sign-in.ts\`); their connections are in ${about}. Each sees and removes theirs at
+People sign in before they use the server (\`src/sign-in.ts\`); their connections are in ${about}. Each disconnects theirs at
 \`${path.replace(/mcp$/, 'connections')}\`.
 
 1. \`npm run dev\`, and connect a client to ${url}: a page asks "Who are you?", and believes the answer. No account is needed.
 2. Create an [OAuth client of Google](https://console.cloud.google.com/auth/clients) of the type "Web application", with the redirect URLs
    \`${callback(url)}\` and \`https://<your host>${callback(path)}\`. Put its id and secret into \`.env\`.${database}
 3. \`npm run doctor\` says what is missing.${own} Then ${isOwnMachine ? 'copy the build to your machine' : '`npm run deploy`'}.
+
+Other providers, and tools that act for people: node_modules/mayfly-mcp/docs/sign-in.md.
 `
 }

@@ -54,7 +54,7 @@ describe.each(ABLE)('mayfly init --target %s --with sign-in', (target) => {
       await ended
     }
     expect(await said).toContain(
-      'a stand-in asks who somebody is, and believes the answer: set GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET in .env to use Google',
+      'a stand-in asks who somebody is, and believes the answer: set GOOGLE_ID and GOOGLE_SECRET in .env to use Google',
     )
   })
 })
