@@ -45,7 +45,7 @@ export interface Lifetimes {
   readonly idle: number
 }
 
-/** Dynamically registered clients that have been used, in seconds. */
+/** Dynamically registered clients that have been used, in seconds: at least. */
 const REGISTRATION_SECONDS = 90 * 24 * 60 * 60
 
 /** Runs `work` as one unit, with the documents of clients that it needs fetched once. */
@@ -73,7 +73,8 @@ export function libraryFor(
     accessTokenTTL: lifetimes.access,
     refreshTokenTTL: lifetimes.idle,
     refreshTokenIdleTTL: lifetimes.idle,
-    clientRegistrationTTL: REGISTRATION_SECONDS,
+    // Prolonged in its second half: a client lasts as long as the connections that it may have.
+    clientRegistrationTTL: Math.max(REGISTRATION_SECONDS, 2 * lifetimes.idle),
     onError: (failure) => onError(failure),
   })
 }

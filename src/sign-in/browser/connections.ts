@@ -12,21 +12,27 @@ import {
 } from '../signing.ts'
 import { endGrant, grantKey } from '../tokens/grants.ts'
 import type { GrantRecord } from '../tokens/library.ts'
+import type { Unit } from '../unit.ts'
 import { toUpstream } from './away.ts'
 import type { ConnectionShown } from './consents.ts'
 import { endSession, isOfSession, readSession, type Session } from './session.ts'
 
-/** The most that are read for one person. */
-const MAX_ENTRIES = 500
+/** The most that are shown to one person; all are removed. */
+const MAX_SHOWN = 2000
+const PAGE_KEYS = 100
 /** Each of two writes: within what one commit may have. */
 const GRANTS_PER_COMMIT = 10
 
 export async function showConnections(request: Request, signing: Signing): Promise<Response> {
   const session = await readSession(request, signing)
   if (session === undefined) return toUpstream(signing, {})
-  const grants = await grantsOf(signing, session.sub)
   const byClient = new Map<string, PageConnection>()
-  for (const { clientId, scope, createdAt, metadata } of grants) {
+  let count = 0
+  for await (const [, grant] of entriesOf<GrantRecord>(signing, grantKey(session.sub, ''))) {
+    if (++count > MAX_SHOWN) break
+    const { clientId, scope, createdAt, metadata, refreshTokenId } = grant
+    // One whose code was never exchanged is not a connection yet.
+    if (refreshTokenId === undefined) continue
     const { client } = metadata as ConnectionShown
     const known = byClient.get(clientId)
     const scopes = [...new Set([...(known?.scopes.map(({ name }) => name) ?? []), ...scope])]
@@ -73,42 +79,39 @@ export async function removeConnection(
   return seeOther(`${signing.place.connections}?removed`)
 }
 
-/** What was agreed to first: no new code is issued without a question then. */
+/** What was agreed to first: no new code is issued without a question then. Also codes that the client has not exchanged yet. */
 async function removeClient(signing: Signing, { sub }: Session, clientId: string): Promise<void> {
-  const consents = await entriesOf<{ readonly clientId: string }>(signing, `consent:${sub}:`)
-  const agreed = consents.filter(([, consent]) => consent.clientId === clientId)
-  const grants = (await grantsOf(signing, sub)).filter((grant) => grant.clientId === clientId)
-  await inParts(signing, agreed, (unit, [key]) => unit.delete(key))
-  await inParts(signing, grants, (unit, { id }) => endGrant(unit, sub, id))
+  await removeAll(signing, `consent:${sub}:`, clientId, (unit, key) => unit.delete(key))
+  const start = grantKey(sub, '')
+  await removeAll(signing, start, clientId, (unit, key) => endGrant(unit, sub, key.slice(start.length)))
 }
 
-async function inParts<Item>(
+async function removeAll(
   signing: Signing,
-  items: readonly Item[],
-  remove: (unit: Parameters<Parameters<typeof asUnit>[1]>[0], item: Item) => void,
+  prefix: string,
+  clientId: string,
+  remove: (unit: Unit, key: string) => void,
 ): Promise<void> {
-  for (let start = 0; start < items.length; start += GRANTS_PER_COMMIT)
+  const keys: string[] = []
+  for await (const [key, entry] of entriesOf<{ readonly clientId: string }>(signing, prefix))
+    if (entry.clientId === clientId) keys.push(key)
+  for (let start = 0; start < keys.length; start += GRANTS_PER_COMMIT)
     await asUnit(signing, async (unit) => {
-      for (const item of items.slice(start, start + GRANTS_PER_COMMIT)) remove(unit, item)
+      for (const key of keys.slice(start, start + GRANTS_PER_COMMIT)) remove(unit, key)
     })
 }
 
-async function grantsOf(signing: Signing, sub: string): Promise<GrantRecord[]> {
-  const entries = await entriesOf<GrantRecord>(signing, grantKey(sub, ''))
-  // One whose code was never exchanged is not a connection yet.
-  return entries.map(([, grant]) => grant).filter(({ refreshTokenId }) => refreshTokenId !== undefined)
-}
-
-async function entriesOf<Record>({ store }: Signing, prefix: string): Promise<[string, Record][]> {
-  const keys: string[] = []
+async function* entriesOf<Record>({ store }: Signing, prefix: string): AsyncGenerator<[string, Record]> {
   let after: string | undefined
   do {
-    const page = await store.list({ prefix, limit: 100, ...(after !== undefined && { after }) })
-    keys.push(...page.keys)
-    after = page.next
-  } while (after !== undefined && keys.length < MAX_ENTRIES)
-  const entries = await Promise.all(keys.slice(0, MAX_ENTRIES).map((key) => store.read(key)))
-  return entries.flatMap((entry, index) =>
-    entry === undefined ? [] : [[keys[index]!, JSON.parse(entry.value) as Record]],
-  )
+    const { keys, next } = await store.list({
+      prefix,
+      limit: PAGE_KEYS,
+      ...(after !== undefined && { after }),
+    })
+    const entries = await Promise.all(keys.map((key) => store.read(key)))
+    for (const [index, entry] of entries.entries())
+      if (entry !== undefined) yield [keys[index]!, JSON.parse(entry.value) as Record]
+    after = next
+  } while (after !== undefined)
 }

@@ -85,7 +85,7 @@ export interface World {
   register(metadata?: object): Promise<Response>
 }
 
-export interface WorldOptions extends Pick<CoreOptions, 'machines' | 'cacheMs'> {
+export interface WorldOptions extends Pick<CoreOptions, 'machines' | 'cacheMs' | 'unusedDays'> {
   readonly env?: object
   readonly store?: GrantStore
   readonly upstream?: FakeUpstream
@@ -109,6 +109,7 @@ export function createWorld(options: WorldOptions = {}): World {
   const signIn = createSignIn('createSignIn', {
     ...{ upstream, store, scopes, secrets, fetch },
     ...(options.machines && { machines: options.machines }),
+    ...(options.unusedDays !== undefined && { unusedDays: options.unusedDays }),
     ...(options.cacheMs !== undefined && { cacheMs: options.cacheMs }),
   })
   const context: SignInContext = {

@@ -443,3 +443,22 @@ describe('a client with a document', () => {
     expect(handleOf(response)).toBe('')
   })
 })
+
+describe('a registration', () => {
+  it.each([
+    [30, [29, 29, 29, 29]],
+    [90, [44, 89, 89]],
+    [365, [10, 80, 100, 364, 364]],
+  ])('lasts as long as a connection that may be unused for %i days', async (unusedDays, days) => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const world = createWorld({ unusedDays })
+    const { clientId, tokens } = await connected(world)
+    let last = tokens
+    for (const more of days) {
+      vi.setSystemTime(Date.now() + more * 86_400_000)
+      const response = await refresh(world, last.refresh_token, clientId)
+      expect([more, response.status]).toEqual([more, 200])
+      last = (await response.json()) as Tokens
+    }
+  })
+})

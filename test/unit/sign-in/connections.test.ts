@@ -7,6 +7,7 @@ import {
   arrive,
   connected,
   createWorld,
+  exchange,
   fakeUpstream,
   Jar,
   ORIGIN,
@@ -84,6 +85,42 @@ describe('the page of connections', () => {
     await world.form('/connections', fields, { ...jar.headers, origin: ORIGIN })
     for (const { access_token: token } of all)
       await expect(world.signIn.verify(token, world.context)).rejects.toMatchObject({ code: 'invalid_token' })
+  })
+
+  it('a code that the client has not exchanged yet is removed, too', async () => {
+    const world = createWorld()
+    const clientId = await registered(world)
+    await connected(world, { clientId })
+    const code = (await signInAs(world, { clientId })).searchParams.get('code') ?? ''
+    const jar = new Jar()
+    const fields = { form: tokenIn(await openConnections(world, jar)), revoke: clientId }
+    await world.form('/connections', fields, { ...jar.headers, origin: ORIGIN })
+
+    expect((await exchange(world, code, clientId)).status).toBe(400)
+  })
+
+  it('with more connections than a page lists → other clients are shown, and all of one are removed', async () => {
+    const world = createWorld()
+    const clientId = await registered(world)
+    await connected(world, { clientId })
+    await connected(world, { clientId: await registered(world, { client_name: 'Last app' }) })
+    const { keys } = await world.store.list({ prefix: '', limit: 100 })
+    const key = keys.find((one) => one.includes(':grant:'))!
+    const { value } = (await world.store.read(key))!
+    const copy = JSON.stringify({ ...JSON.parse(value), clientId })
+    for (let count = 0; count < 620; count++) {
+      const copied = key.replace(/:[^:]+$/, `:${String(count).padStart(20, '0')}`)
+      await world.store.commit(`v${count}`, [{ key: copied, value: copy }])
+    }
+    const jar = new Jar()
+    const page = await openConnections(world, jar)
+    expect(page).toContain('Last app')
+
+    const fields = { form: tokenIn(page), revoke: clientId }
+    await world.form('/connections', fields, { ...jar.headers, origin: ORIGIN })
+
+    const left = await world.store.list({ prefix: key.replace(/:[^:]+$/, ':'), limit: 1000 })
+    expect(left.keys).toHaveLength(1)
   })
 
   it('a form of another website, of another session or without one changes nothing', async () => {
