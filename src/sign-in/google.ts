@@ -56,8 +56,8 @@ export function google(options: GoogleOptions): Upstream {
       ...promptOf(isSwitching && 'select_account', offlineAccess && 'consent'),
     }),
     check: ({ hd }, env) => {
-      const domain = hint(env).hd?.toLowerCase()
-      if (domain === undefined || (typeof hd === 'string' && hd.toLowerCase() === domain)) return
+      const domain = hint(env).hd
+      if (domain === undefined || (typeof hd === 'string' && asciiLower(hd) === asciiLower(domain))) return
       throw notAllowed(
         `Only accounts of ${domain} may sign in here.`,
         `The ID token has ${typeof hd === 'string' ? 'the "hd" of another domain' : 'no "hd"'}.`,
@@ -65,4 +65,9 @@ export function google(options: GoogleOptions): Upstream {
     },
     ...requestLimits(options),
   })
+}
+
+/** Other letters have other cases: `K` in Unicode may be the sign of kelvin. */
+function asciiLower(text: string): string {
+  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }

@@ -137,6 +137,16 @@ function tooManyClaims(provider: string, leftOut: readonly string[]): UpstreamFa
   )
 }
 
+/** What the provider says (RFC 6749 §4.1.2.1), for the operator. */
+function withoutCode(provider: string, parameters: URLSearchParams): UpstreamFault {
+  const [error, description] = ['error', 'error_description'].map((name) => quoted(parameters.get(name), []))
+  const says = [error, description].filter(Boolean).join(': ') || 'nothing'
+  return new UpstreamFault(
+    'misconfigured',
+    `${provider} sent a person back without a code, and says: ${says}. Check what this application may ask for there.`,
+  )
+}
+
 /** GET of the URL that is registered with the provider. */
 export async function callback(request: Request, signing: Signing): Promise<Response> {
   const { place, keys, upstream, env, name } = signing
@@ -166,6 +176,7 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   const code = parameters.get('code')
   if (code === null || code === '') {
     const isDenied = parameters.get('error') === 'access_denied'
+    if (!isDenied) signing.report(withoutCode(upstream.name, parameters))
     const url =
       away.request && authorizationErrorRedirect(away.request, isDenied ? 'access_denied' : 'server_error')
     if (url !== undefined && isLoopbackUrl(url)) return seeOther(url, [cookie])

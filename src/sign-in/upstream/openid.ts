@@ -71,6 +71,12 @@ const OF_TOKEN = new Set([
   ...['amr', 'auth_time', 'sid', 'aio', 'rh', 'uti', 'ver', 'token_use', 'origin_jti', 'event_id'],
 ])
 
+/** They go with the email, from the same source. `xms_edov`: Entra's. */
+const ABOUT_EMAIL = ['email', 'email_verified', 'xms_edov']
+
+/** Characters of the tokens of a person: more do not fit into an entry of the store. */
+const MAX_TOKEN_CHARACTERS = 24_576
+
 interface Known {
   readonly server: oauth.AuthorizationServer
   readonly fetchedAt: number
@@ -289,6 +295,8 @@ async function exchange(
   const iss = parameters.get('iss')
   if (iss !== null && iss !== claims.iss)
     throw new UpstreamFault('issuer_mismatch', `The callback names ${quoted(iss, [])}, not ${claims.iss}.`)
+  // OpenID Connect Core §2. All without one would be one person.
+  if (claims.sub === '') throw new IdTokenProblem('its "sub" is empty')
   checkKeyIssuer(provider, known, result.id_token!, claims)
   definition.check?.(claims, env)
   const profile = await profileOf(server, client, result.access_token, claims, options)
@@ -362,7 +370,7 @@ const TENANT_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** Nobody's issuer without a tenant. */
 function tenantIssuer(template: string, { tid }: { readonly [claim: string]: unknown }): string {
-  return typeof tid === 'string' && TENANT_ID.test(tid) ? template.replace('{tenantid}', tid) : template
+  return template.replace('{tenantid}', typeof tid === 'string' && TENANT_ID.test(tid) ? tid : 'none')
 }
 
 /** Of the ID token in a response, to know which issuer it must have. It is verified afterwards. */
@@ -385,7 +393,8 @@ function checkKeyIssuer({ template }: Provider, { keys }: Known, idToken: string
   if (template === undefined) return
   const { kid } = decodePart(idToken, 0)
   const key = keys.jwks?.keys.find((one) => one.kid === kid) as { issuer?: unknown } | undefined
-  if (typeof key?.issuer !== 'string' || tenantIssuer(key.issuer, claims) === claims.iss) return
+  if (kid === undefined || key === undefined) throw new IdTokenProblem('it names none of the keys')
+  if (typeof key.issuer !== 'string' || tenantIssuer(key.issuer, claims) === claims.iss) return
   throw new IdTokenProblem('its key is for another tenant')
 }
 
@@ -399,7 +408,12 @@ async function profileOf(
 ): Promise<{ readonly [claim: string]: unknown }> {
   if (server.userinfo_endpoint === undefined) return {}
   if (claims.name !== undefined && claims.email !== undefined) return {}
-  const response = await oauth.userInfoRequest(server, client, accessToken, options)
+  const response = await oauth.userInfoRequest(server, client, accessToken, options).catch((error) => {
+    if (isA(error, UpstreamFault) && error.code === 'unreachable') return undefined
+    throw error
+  })
+  // Such as for an access token that is for another resource. Nobody needs a name or an email to sign in.
+  if (response?.ok !== true) return {}
   // Compares `sub`: the token could be another person's.
   return await oauth.processUserInfoResponse(server, client, claims.sub, response)
 }
@@ -410,8 +424,12 @@ function toIdentity(
   profile: { readonly [claim: string]: unknown },
   tokens: UpstreamTokens,
 ): UpstreamIdentity {
-  // What the token says counts; the profile is not signed.
-  const all: Claims = { ...profile, ...claims }
+  // What the token says counts; the profile is not signed. One of them vouches for its own email, and not for the other's.
+  const isOfProfile = claims.email === undefined
+  const all: Claims = {
+    ...without(profile, isOfProfile ? [] : ABOUT_EMAIL),
+    ...(without(claims, isOfProfile ? ABOUT_EMAIL : []) as Claims),
+  }
   const isVerified = isEmailVerified(all)
   const email = isVerified ? textOfClaim(all.email) : undefined
   const name = textOfClaim(all.name) ?? textOfClaim(all.preferred_username)
@@ -423,6 +441,10 @@ function toIdentity(
     claims: forTools(all, isVerified),
     tokens,
   }
+}
+
+function without(claims: { readonly [claim: string]: unknown }, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(claims).filter(([name]) => !names.includes(name)))
 }
 
 function textOfClaim(claim: unknown): string | undefined {
@@ -441,7 +463,18 @@ function toTokens({
   refresh_token,
   expires_in,
   scope,
+  token_type,
 }: oauth.TokenEndpointResponse): UpstreamTokens {
+  if (token_type !== 'bearer')
+    throw new UpstreamFault(
+      'answer_invalid',
+      `The access token is of type ${quoted(token_type, [])}, not Bearer.`,
+    )
+  if (access_token.length + (refresh_token ?? '').length > MAX_TOKEN_CHARACTERS)
+    throw new UpstreamFault(
+      'answer_invalid',
+      `The tokens have more than ${MAX_TOKEN_CHARACTERS} characters, which cannot be stored. Let the provider put less into access tokens.`,
+    )
   return {
     accessToken: access_token,
     ...(refresh_token !== undefined && { refreshToken: refresh_token }),

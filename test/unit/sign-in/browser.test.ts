@@ -346,6 +346,20 @@ describe('the provider', () => {
     expect(response.headers.get('location')).toMatch(/^http:\/\/127\.0\.0\.1:5555\/cb\?error=access_denied/)
   })
 
+  it('an error of the provider is reported to the operator, on one line', async () => {
+    const world = createWorld()
+    const { jar, callback } = await leave(world, { clientId: await registered(world) })
+    const said = { error: 'invalid_scope', error_description: 'No such scope:\n"mail"' }
+
+    await world.get(callback(said), jar.headers)
+
+    expect(world.reports.map(String)).toEqual([
+      expect.stringMatching(
+        /^UpstreamFault: Fake sent a person back .* invalid_scope: No such scope: "mail"\. /,
+      ),
+    ])
+  })
+
   it('who says no sends the client access_denied, and is asked again', async () => {
     const world = createWorld()
     const visit = { clientId: await registered(world, { redirect_uris: [WEB] }), redirectUri: WEB }

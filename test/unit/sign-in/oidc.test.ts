@@ -85,6 +85,69 @@ describe('a sign-in', () => {
     },
   )
 
+  it.each<[string, object, object, string | undefined]>([
+    [
+      'the token has an unverified one',
+      { email: 'eve@x.example' },
+      { email: 'ada@x.example', email_verified: true },
+      undefined,
+    ],
+    [
+      'the token only says that it is verified',
+      { email_verified: true },
+      { email: 'ada@x.example' },
+      undefined,
+    ],
+    [
+      'both are of the profile',
+      { email_verified: false },
+      { email: 'a@x.example', email_verified: true },
+      'a@x.example',
+    ],
+  ])('an email counts only if its own source verified it: %s', async (_what, inToken, inProfile, email) => {
+    await using strict = await startOpenIdProvider({ claims: ADA, inIdToken: false })
+    strict.change = async (path, own) => {
+      if (path === '/me') return Response.json({ sub: 'ada', name: 'Ada', ...inProfile })
+      if (path !== '/token') return undefined
+      const answer = (await (await own()).json()) as { id_token: string }
+      const given = JSON.parse(Buffer.from(answer.id_token.split('.')[1]!, 'base64url').toString())
+      return Response.json({ ...answer, id_token: await strict.sign({ ...given, ...inToken }) })
+    }
+    const upstream = oidc({ issuer: strict.issuer, ...CLIENT, fetch: strict.fetch })
+
+    const identity = await upstream.exchange(await toCallback(upstream, strict))
+
+    expect([identity.email, identity.claims.email]).toEqual([email, email])
+  })
+
+  it.each([401, 403, 500])('the UserInfo endpoint answers with %i → signed in without it', async (status) => {
+    await using strict = await startOpenIdProvider({ claims: ADA, inIdToken: false })
+    const headers = status === 401 ? { 'www-authenticate': 'Bearer error="invalid_token"' } : {}
+    strict.change = async (path) => (path === '/me' ? new Response('', { status, headers }) : undefined)
+    const upstream = oidc({ issuer: strict.issuer, ...CLIENT, fetch: strict.fetch })
+
+    const identity = await upstream.exchange(await toCallback(upstream, strict))
+
+    expect([identity.subject, identity.name, identity.email]).toEqual(['ada', undefined, undefined])
+  })
+
+  it.each<[string, object, string]>([
+    ['of another type', { token_type: 'DPoP' }, 'not Bearer'],
+    ['that no store can hold', { access_token: 'x'.repeat(60_000) }, 'more than 24576 characters'],
+  ])('an access token %s → the operator learns it', async (_what, members, reason) => {
+    const upstream = upstreamOf()
+    const callback = await toCallback(upstream, provider)
+    provider.change = async (path, own) =>
+      path === '/token'
+        ? Response.json({ ...((await (await own()).json()) as object), ...members })
+        : undefined
+
+    const failure = await failureOf(upstream.exchange(callback))
+
+    expect(failure).toMatchObject({ code: 'upstream_unavailable', fault: 'answer_invalid' })
+    expect(failure.operator).toContain(reason)
+  })
+
   it('metadata and keys are fetched once for several sign-ins', async () => {
     const upstream = upstreamOf()
 
@@ -208,6 +271,7 @@ describe('an ID token that is not the right one → nobody is signed in', () => 
       'for two clients, issued to the other',
       (claims) => provider.sign({ ...claims, aud: ['mayfly', 'another'], azp: 'another' }),
     ],
+    ['with an empty subject', (claims) => provider.sign({ ...claims, sub: '' })],
     ['without a subject', ({ sub: _, ...claims }) => provider.sign(claims)],
     ['with alg none', (claims) => `${base64Url({ alg: 'none' })}.${base64Url(claims)}.`],
     [

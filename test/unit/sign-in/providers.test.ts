@@ -51,6 +51,16 @@ describe('google', () => {
     })
   })
 
+  it('`hd` is compared without the case of ASCII letters alone', async () => {
+    const of = async (hd: string) => {
+      await using provider = await startOpenIdProvider({ issuer: ISSUER, claims: { ...ADA, hd } })
+      return await signIn(googleOf(provider, { hostedDomain: 'Kiosk.example' }), provider)
+    }
+
+    expect((await of('kiosk.EXAMPLE')).subject).toBe('ada')
+    expect(await failureOf(of('\u212aiosk.example'))).toMatchObject({ fault: 'not_allowed' })
+  })
+
   it('a domain of the environment that is not set → nobody is let in', async () => {
     await using provider = await startOpenIdProvider({
       issuer: ISSUER,
@@ -172,6 +182,7 @@ describe('entra', () => {
     ['whose issuer is another tenant than its `tid`', { tid: TENANT, iss_tid: OTHER }, {}],
     ['whose `tid` is no tenant', { tid: '../evil' }, {}],
     ['whose `tid` is missing', { iss_tid: TENANT }, {}],
+    ['whose issuer is the template', { iss_tid: '{tenantid}' }, {}],
     ['signed with the key of another tenant', { tid: TENANT }, { issuer: issuerOf(OTHER) }],
   ])('several tenants: a token %s → nobody is signed in', async (_what, claims, key) => {
     await using provider = await shared(claims, key)
