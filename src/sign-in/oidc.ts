@@ -19,7 +19,7 @@ export interface ProviderOptions {
    * their connection. Default true.
    */
   offlineAccess?: boolean
-  /** Milliseconds for one request to the provider, up to 30 000. Default 5000. */
+  /** Milliseconds for one request to the provider, up to 10 000: all that one step of sign-in needs ends after 12 000. Default 5000. */
   timeoutMs?: number
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch
@@ -47,7 +47,7 @@ export const PROVIDER_OPTIONS: Names<ProviderOptions> = {
   clientSecret: SETTING,
   scopes: 'strings',
   offlineAccess: 'boolean',
-  timeoutMs: [1, 30_000],
+  timeoutMs: [1, 10_000],
   fetch: 'function',
 }
 

@@ -15,9 +15,9 @@ import { storeOf } from './store/given-store.ts'
 import { type GrantStore, requireGrantStore } from './store/store.ts'
 import { type Checks, createChecks } from './tokens/checks.ts'
 import { type Caller, verifyToken } from './tokens/verify.ts'
+import { upstreamTokenOf } from './upstream/refresh.ts'
 import { readVariables, requireRecord } from './upstream/settings.ts'
 import { inUse, isDev } from './upstream/stand-in.ts'
-import { upstreamTokenOf } from './upstream/tokens.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
 /** Options of `createSignIn`. */

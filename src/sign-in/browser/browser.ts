@@ -28,7 +28,7 @@ import {
   authorizationErrorRedirect,
 } from '../tokens/library.ts'
 import { quoted, upstreamError } from '../upstream/errors.ts'
-import { UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
+import { clockOffset, toStoreTime, UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
 import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
 import { type Away, toUpstream, upstreamFailure } from './away.ts'
 import { complete, isRemembered } from './consents.ts'
@@ -196,7 +196,8 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   const { person, leftOut } = await personOf(identity)
   if (leftOut.length > 0) signing.reportOnce(tooManyClaims(upstream.name, leftOut))
   const { tokens, issuer, subject } = identity
-  const arrived: Arrived = { person, tokens: { ...tokens, issuer, subject } }
+  const offsetMs = await clockOffset(signing.store)
+  const arrived: Arrived = { person, tokens: toStoreTime({ ...tokens, issuer, subject }, offsetMs) }
   const session = await beginSession(signing, arrived.person)
   const { request: asked } = away
   if (asked === undefined) return seeOther(place.connections, [cookie, session])

@@ -1,6 +1,6 @@
 /** Who signed in, as sign-in records it. */
 import { digest } from '../../definition/digest.ts'
-import type { PersonTokens } from '../upstream/tokens.ts'
+import type { StoredTokens } from '../upstream/tokens.ts'
 import type { UpstreamIdentity } from '../upstream/upstream.ts'
 
 export interface Person {
@@ -56,5 +56,5 @@ function thatFit(claims: Person['claims']): { kept: Person['claims']; leftOut: r
 /** What the sealed record of a consent has, until somebody decides. */
 export interface Arrived {
   readonly person: Person
-  readonly tokens: PersonTokens
+  readonly tokens: StoredTokens
 }

@@ -1,22 +1,36 @@
-/** The user's store as one server uses it: its own keys, and a limit of time for each answer. */
+/** The user's store as one server uses it: its own keys, the times of this machine's clock, and a limit of time for each answer. */
 import { digest } from '../../definition/digest.ts'
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../../definition/timeout.ts'
-import type { GrantStore } from './store.ts'
+import type { GrantStore, GrantWrite } from './store.ts'
 
 /** Servers with other issuers, such as other stages, may share the store: none of them sees another's entries. */
 export async function storeOf(store: GrantStore, issuer: string): Promise<GrantStore> {
   const own = `${(await digest(issuer)).slice(0, 16)}:`
   const inTime = <Value>(answer: Promise<Value>): Promise<Value> =>
     withTimeout(answer, ANSWER_TIMEOUT_MS, 'store of grants')
+  const clock = createStoreClock(store, inTime)
+  const toWrites = async (writes: readonly GrantWrite[]): Promise<GrantWrite[]> => {
+    const offsetMs = await clock()
+    return writes.map(({ key, expiresAt, ...write }) => ({
+      ...write,
+      key: own + key,
+      ...(expiresAt !== undefined && { expiresAt: expiresAt + offsetMs }),
+    }))
+  }
+  /** A commit that is repeated must be the same one, although the clock was measured again meanwhile. */
+  const known = new WeakMap<readonly GrantWrite[], GrantWrite[]>()
   return {
-    read: (key) => inTime(store.read(own + key)),
-    commit: (version, writes) =>
-      inTime(
-        store.commit(
-          version,
-          writes.map((write) => ({ ...write, key: own + write.key })),
-        ),
-      ),
+    clockOffsetMs: clock,
+    async read(key) {
+      const [offsetMs, entry] = await Promise.all([clock(), inTime(store.read(own + key))])
+      if (entry?.expiresAt === undefined) return entry
+      return { ...entry, expiresAt: entry.expiresAt - offsetMs }
+    },
+    async commit(version, writes) {
+      const made = known.get(writes) ?? (await toWrites(writes))
+      known.set(writes, made)
+      return inTime(store.commit(version, made))
+    },
     async list({ prefix, limit, after }) {
       const start = after === undefined ? {} : { after: own + after }
       const { keys, next } = await inTime(store.list({ prefix: own + prefix, limit, ...start }))
@@ -25,5 +39,19 @@ export async function storeOf(store: GrantStore, issuer: string): Promise<GrantS
         ...(next !== undefined && { next: next.slice(own.length) }),
       }
     },
+  }
+}
+
+/** @returns How far it is ahead: 0 for a store that does not tell. What is no number counts as before. */
+function createStoreClock(
+  store: GrantStore,
+  inTime: <Value>(answer: Promise<Value>) => Promise<Value>,
+): () => Promise<number> {
+  let lastMs = 0
+  return async () => {
+    if (store.clockOffsetMs === undefined) return 0
+    const offsetMs = Math.round(await inTime(store.clockOffsetMs()))
+    if (Number.isSafeInteger(offsetMs)) lastMs = offsetMs
+    return lastMs
   }
 }

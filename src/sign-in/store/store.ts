@@ -55,6 +55,11 @@ export interface GrantStore {
     readonly limit: number
     readonly after?: string | undefined
   }): Promise<GrantPage>
+  /**
+   * Milliseconds by which the clock of the store is ahead of this machine's. Called before each operation, so it must answer from memory
+   * mostly. Default: none; then the machines' clocks must agree with the store's to within a few seconds.
+   */
+  clockOffsetMs?(): Promise<number>
   /** Whether the entries exist only in one process, which then needs no `MAYFLY_SECRET`. Default false. */
   readonly isLocal?: boolean
 }

@@ -1,5 +1,5 @@
 /** The errors of providers, each with a sentence for the person, and a cause for the operator. */
-import { cut } from '../../definition/error-text.ts'
+import { cut, isA } from '../../definition/error-text.ts'
 import { escapeUnprintable } from '../../definition/unprintable.ts'
 import {
   UpstreamFault,
@@ -59,4 +59,17 @@ export function quoted(text: unknown, secrets: readonly (string | undefined)[]):
   let safe = text
   for (const secret of secrets) if (secret) safe = safe.replaceAll(secret, '…')
   return cut(escapeUnprintable(safe.replaceAll(/\s+/g, ' ')), 200)
+}
+
+/** Not a member, which a log could show. */
+const rotated = new WeakMap<object, string>()
+
+/** The error of a refresh whose answer has a new refresh token, although nothing else of it can be used. */
+export function withRotated<Thrown>(error: Thrown, refreshToken: string | undefined): Thrown {
+  if (refreshToken !== undefined && isA(error, Error)) rotated.set(error, refreshToken)
+  return error
+}
+
+export function rotatedIn(error: unknown): string | undefined {
+  return isA(error, Error) ? rotated.get(error) : undefined
 }

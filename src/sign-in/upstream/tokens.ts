@@ -1,28 +1,18 @@
 /**
- * The provider's tokens of a connection: sealed in the store, and refreshed by one process at a time, since many providers accept a refresh
- * token once.
+ * The provider's tokens of a connection as they are stored: sealed, with the times of the store's clock, which all processes share.
  */
-import { isA } from '../../definition/error-text.ts'
 import { isObject } from '../../definition/is-object.ts'
-import { withTimeout } from '../../definition/timeout.ts'
 import type { SignInKeys } from '../keys.ts'
 import type { Signing } from '../signing.ts'
-import type { GrantEntry } from '../store/store.ts'
+import { type GrantStore, MAX_VALUE_BYTES } from '../store/store.ts'
 import { grantKey, upstreamKey } from '../tokens/grants.ts'
-import { commit, SignInBusyError, type Unit } from '../unit.ts'
-import {
-  UpstreamFault,
-  type UpstreamIdentity,
-  UpstreamRefusedError,
-  type UpstreamTokens,
-  UpstreamUnavailableError,
-} from './upstream.ts'
+import type { Unit } from '../unit.ts'
+import type { UpstreamIdentity, UpstreamTokens } from './upstream.ts'
 
-/** A token is renewed before it expires by so much. */
+/** A token is renewed before it expires by so much; one that lasts less than twice as long, after half of its life. */
 const MARGIN_MS = 60_000
-/** A process that refreshes is waited for, and taken for dead after this time. */
-const LEASE_MS = 15_000
-const POLL_MS = 200
+/** What expires earlier is of no use to a tool. */
+const MIN_MARGIN_MS = 5000
 /** The time of a code: without the tokens of the connection, those of the provider are not kept. */
 const CODE_MS = 600_000
 /** Milliseconds for one answer of the provider: less than the lease, which another process takes afterwards. */
@@ -31,29 +21,51 @@ export const UPSTREAM_TIMEOUT_MS = 12_000
 /** The tokens, and whose they are. */
 export type PersonTokens = UpstreamTokens & Pick<UpstreamIdentity, 'issuer' | 'subject'>
 
-interface Stored {
-  /** Of `PersonTokens`. */
+/** `expiresAt` is by the clock of the store. */
+export type StoredTokens = PersonTokens & {
+  /** When a refreshed token is to be renewed, by the same clock. Default: a minute before it expires. */
+  readonly renewAt?: number | undefined
+}
+
+export interface Stored {
+  /** Of `StoredTokens`. */
   readonly sealed: string
-  readonly lease?: { readonly id: string; readonly until: number }
+  /** Of the process that refreshes them. */
+  readonly lease?: { readonly id: string } | undefined
 }
 
-/**
- * The provider ended the session, or the person may no longer sign in, so the connection is ended, too: the app will ask to sign in again. `code` is `upstream_sign_in_needed`;
- * the `cause` is what the provider answered, if it was asked.
- */
-export class UpstreamSignInError extends Error {
-  override readonly name = 'UpstreamSignInError'
-  readonly code = 'upstream_sign_in_needed'
+/** Milliseconds by which the store's clock is ahead of this machine's. */
+export async function clockOffset({ clockOffsetMs }: GrantStore): Promise<number> {
+  return (await clockOffsetMs?.()) ?? 0
 }
 
-type Own = Pick<Signing, 'env' | 'store' | 'keys' | 'upstream' | 'lifetimes'>
+/** From the clock of this machine. */
+export function toStoreTime(tokens: PersonTokens, offsetMs: number): StoredTokens {
+  const { expiresAt, ...rest } = tokens
+  // Such as that of a token that lasts for 1e308 seconds.
+  return Number.isFinite(expiresAt) ? { ...rest, expiresAt: expiresAt! + offsetMs } : rest
+}
+
+/** The same for tokens that the provider has just issued: short ones are not refreshed for each call. */
+export function toRefreshed(tokens: PersonTokens, offsetMs: number): StoredTokens {
+  const stored = toStoreTime(tokens, offsetMs)
+  if (stored.expiresAt === undefined) return stored
+  const share = (stored.expiresAt - offsetMs - Date.now()) / 2
+  return { ...stored, renewAt: stored.expiresAt - Math.min(MARGIN_MS, Math.max(share, MIN_MARGIN_MS)) }
+}
+
+/** `now` is by the clock of the store. */
+export function isFresh({ accessToken, expiresAt, renewAt }: StoredTokens, now: number): boolean {
+  const ends = renewAt ?? (expiresAt === undefined ? Number.POSITIVE_INFINITY : expiresAt - MARGIN_MS)
+  return accessToken !== '' && ends > now
+}
 
 export async function storeUpstreamTokens(
   { keys }: Signing,
   unit: Unit,
   sub: string,
   grantId: string,
-  tokens: PersonTokens,
+  tokens: StoredTokens,
 ): Promise<void> {
   const key = upstreamKey(sub, grantId)
   unit.put(key, await toText(keys, key, tokens), Date.now() + CODE_MS)
@@ -84,108 +96,29 @@ export async function keepUpstreamTokens(
   unit.put(key, JSON.stringify(kept), ends + (ends - Date.now()))
 }
 
-/**
- * The provider's access token of a connection, refreshed if it is about to expire.
- *
- * @throws UpstreamSignInError if the provider refuses to refresh it, the person may no longer sign in, or it was never stored; UpstreamUnavailableError if it does not answer.
- */
-export async function upstreamTokenOf(own: Own, sub: string, grantId: string): Promise<string> {
-  const key = upstreamKey(sub, grantId)
-  const waitUntil = Date.now() + 2 * LEASE_MS
-  while (Date.now() < waitUntil) {
-    const entry = await own.store.read(key)
-    const stored = entry && (JSON.parse(entry.value) as Stored)
-    const tokens = stored && (await fromText(own.keys, key, stored))
-    if (entry === undefined || stored === undefined || tokens === undefined) throw signInAgain()
-    const { accessToken, refreshToken, expiresAt } = tokens
-    if (expiresAt === undefined || expiresAt > Date.now() + MARGIN_MS) return accessToken
-    if (refreshToken === undefined || own.upstream.refresh === undefined) {
-      if (expiresAt > Date.now()) return accessToken
-      await end(own, sub, grantId)
-      throw signInAgain()
-    }
-    const lease = { id: crypto.randomUUID(), until: Date.now() + LEASE_MS }
-    const isFree = stored.lease === undefined || stored.lease.until < Date.now()
-    if (isFree && (await write(own, key, entry, { ...stored, lease })))
-      return renew(own, sub, grantId, refreshToken, tokens, lease.id)
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
-  throw new UpstreamUnavailableError(`${own.upstream.name}'s token is not refreshed in time: try again.`)
-}
-
-async function renew(
-  own: Own,
-  sub: string,
-  grantId: string,
-  refreshToken: string,
-  before: PersonTokens,
-  lease: string,
-): Promise<string> {
-  const key = upstreamKey(sub, grantId)
-  let fresh: UpstreamTokens & Partial<PersonTokens>
-  try {
-    fresh = await withTimeout(
-      own.upstream.refresh!({ env: own.env, refreshToken }),
-      UPSTREAM_TIMEOUT_MS,
-      own.upstream.name,
-    )
-  } catch (error) {
-    if (isA(error, UpstreamRefusedError)) {
-      await end(own, sub, grantId)
-      throw signInAgain(error)
-    }
-    await saved(own, key, lease, ({ sealed }) => ({ sealed }))
-    throw error
-  }
-  const { issuer = before.issuer, subject = before.subject } = fresh
-  if (issuer !== before.issuer || subject !== before.subject) {
-    await end(own, sub, grantId)
-    const reason = 'The refreshed tokens are another person’s (OpenID Connect Core §12.2).'
-    throw signInAgain(new UpstreamFault('id_token_invalid', reason))
-  }
-  const { expiresAt: _ended, ...kept } = before
-  const tokens = { ...kept, ...fresh, refreshToken: fresh.refreshToken ?? refreshToken }
-  const text = await toText(own.keys, key, tokens)
-  await saved(own, key, lease, () => JSON.parse(text) as Stored)
-  return fresh.accessToken
-}
-
-/** Writes while the lease is held, although others may have made the entry last longer meanwhile. */
-async function saved(own: Own, key: string, lease: string, next: (stored: Stored) => Stored): Promise<void> {
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const entry = await own.store.read(key)
-    if (entry === undefined) return
-    const stored = JSON.parse(entry.value) as Stored
-    if (stored.lease?.id !== lease || (await write(own, key, entry, next(stored)))) return
-  }
-  throw new SignInBusyError('Other requests changed the same entry.')
-}
-
-function write({ store }: Own, key: string, entry: GrantEntry, stored: Stored): Promise<boolean> {
-  const { version, expiresAt } = entry
-  return commit(store, [{ key, value: JSON.stringify(stored), expiresAt, ifVersion: version }])
-}
-
-async function end({ store }: Own, sub: string, grantId: string): Promise<void> {
-  await commit(store, [{ key: grantKey(sub, grantId) }, { key: upstreamKey(sub, grantId) }])
-}
-
-function signInAgain(cause?: unknown): UpstreamSignInError {
-  return new UpstreamSignInError('Sign in again: the connection to the identity provider has ended.', {
-    cause,
-  })
-}
-
-async function toText(keys: SignInKeys, key: string, tokens: PersonTokens): Promise<string> {
+export async function toText(keys: SignInKeys, key: string, tokens: StoredTokens): Promise<string> {
   const stored: Stored = { sealed: await keys.seal(key, tokens) }
   return JSON.stringify(stored)
 }
 
-async function fromText(
+/** Without an access token that is too long to be stored, which the provider is then asked for each time. */
+export async function toTextThatFits(keys: SignInKeys, key: string, tokens: StoredTokens): Promise<string> {
+  const text = await toText(keys, key, tokens)
+  return text.length <= MAX_VALUE_BYTES ? text : toText(keys, key, withoutAccess(tokens))
+}
+
+/** What is to be renewed at once. */
+export function withoutAccess(tokens: StoredTokens): StoredTokens {
+  const { expiresAt: _end, ...rest } = tokens
+  return { ...rest, accessToken: '', renewAt: 0 }
+}
+
+/** Undefined: they were sealed with a secret that this deployment no longer has. */
+export async function fromText(
   keys: SignInKeys,
   key: string,
   { sealed }: Stored,
-): Promise<PersonTokens | undefined> {
+): Promise<StoredTokens | undefined> {
   const opened = await keys.open(key, sealed)
-  return isObject(opened) ? (opened as unknown as PersonTokens) : undefined
+  return isObject(opened) ? (opened as unknown as StoredTokens) : undefined
 }
