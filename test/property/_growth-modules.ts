@@ -86,7 +86,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/protocol': 'response-limit session-subscriptions',
     'src/retrieval': 'external-calls rerank',
     'src/sign-in/clients': 'documents public-fetch',
-    'src/sign-in/upstream': 'errors tokens',
+    'src/sign-in/upstream': 'errors refresh tokens',
     'src/sdk': 'foreign-call listed-names mcp-path node-exchange node-misuse',
     'src/tasks': 'endpoint-secrets inbox methods stored stored-input',
     'src/tasks/admin': 'entries retry shown wire',
