@@ -42,7 +42,7 @@ export async function storeOf(store: GrantStore, issuer: string): Promise<GrantS
   }
 }
 
-/** @returns How far it is ahead: 0 for a store that does not tell. What is no number counts as before. */
+/** @returns How far it is ahead: 0 for a store that does not tell. An answer that is not a number changes nothing. */
 function createStoreClock(
   store: GrantStore,
   inTime: <Value>(answer: Promise<Value>) => Promise<Value>,

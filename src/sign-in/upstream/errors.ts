@@ -64,7 +64,7 @@ export function quoted(text: unknown, secrets: readonly (string | undefined)[]):
 /** Not a member, which a log could show. */
 const rotated = new WeakMap<object, string>()
 
-/** The error of a refresh whose answer has a new refresh token, although nothing else of it can be used. */
+/** The error of a refresh whose answer has a new refresh token, although it cannot be used otherwise. */
 export function withRotated<Thrown>(error: Thrown, refreshToken: string | undefined): Thrown {
   if (refreshToken !== undefined && isA(error, Error)) rotated.set(error, refreshToken)
   return error

@@ -103,7 +103,7 @@ export async function upstreamTokenOf(own: Own, sub: string, grantId: string): P
 
 async function tokenOf(call: Call): Promise<string> {
   const { upstream, offsetMs } = call
-  /** Leases of others, with the time at which each was first seen. */
+  /** Leases of others, and when each was first seen. */
   const seen = new Map<string, number>()
   /** Its own, with the time before each was written: a write whose answer was lost may have been made. */
   const own = new Map<string, number>()
