@@ -4,7 +4,7 @@ import { isA, memberOf, textOf } from '../../definition/error-text.ts'
 import { withTimeout } from '../../definition/timeout.ts'
 import { asUnit, errorPage, type Signing, seeOther } from '../signing.ts'
 import type { AuthorizationRequest } from '../tokens/library.ts'
-import { UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
+import { providerOf, UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
 import { UpstreamRefusedError, UpstreamUnavailableError } from '../upstream/upstream.ts'
 import { beginFlow, randomText } from './flow.ts'
 
@@ -34,7 +34,12 @@ export async function toUpstream(
   }: { isSwitching?: boolean | undefined; cookies?: readonly string[] } = {},
 ): Promise<Response> {
   const { upstream, env, place, keys } = signing
-  const away: Away = { ...from, provider: upstream.id, verifier: randomText(), nonce: randomText() }
+  const away: Away = {
+    ...from,
+    provider: providerOf(signing) ?? '',
+    verifier: randomText(),
+    nonce: randomText(),
+  }
   const codeChallenge = await digest(away.verifier)
   const { handle, cookie } = await asUnit(signing, (unit) => beginFlow(unit, keys, place, 'upstream', away))
   try {

@@ -28,7 +28,7 @@ import {
   authorizationErrorRedirect,
 } from '../tokens/library.ts'
 import { quoted, upstreamError } from '../upstream/errors.ts'
-import { clockOffset, toStoreTime, UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
+import { clockOffset, providerOf, toStoreTime, UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
 import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
 import { type Away, toUpstream, upstreamFailure } from './away.ts'
 import { complete, isRemembered } from './consents.ts'
@@ -170,7 +170,7 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
     const flow = await readFlow(unit, keys, place, 'upstream', parameters.get('state') ?? '', request)
     return flow && { away: flow.content as Away, cookie: flow.end() }
   })
-  if (returned === undefined || returned.away.provider !== upstream.id)
+  if (returned === undefined || returned.away.provider !== (providerOf(signing) ?? ''))
     return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
   const { away, cookie } = returned
   const code = parameters.get('code')
@@ -197,7 +197,10 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   if (leftOut.length > 0) signing.reportOnce(tooManyClaims(upstream.name, leftOut))
   const { tokens, issuer, subject } = identity
   const offsetMs = await clockOffset(signing.store)
-  const arrived: Arrived = { person, tokens: toStoreTime({ ...tokens, issuer, subject }, offsetMs) }
+  const arrived: Arrived = {
+    person,
+    tokens: toStoreTime({ ...tokens, issuer, subject, provider: providerOf(signing) }, offsetMs),
+  }
   const session = await beginSession(signing, arrived.person)
   const { request: asked } = away
   if (asked === undefined) return seeOther(place.connections, [cookie, session])

@@ -84,7 +84,16 @@ async function clientToken(request: Request, sent: URLSearchParams, signing: Sig
     const text = JSON.stringify(answer)
     if (isRefresh) await remember(request, form, signing, unit, presented.token, text)
     const [sub, grantId] = String(answer.access_token).split(':')
-    if (isGrantPart(sub) && isGrantPart(grantId)) await keepUpstreamTokens(signing, unit, sub, grantId)
+    if (isGrantPart(sub) && isGrantPart(grantId)) {
+      if (!(await keepUpstreamTokens(signing, unit, sub, grantId))) {
+        endGrant(unit, sub, grantId)
+        return oauthError(
+          400,
+          'invalid_grant',
+          'This server has another identity provider now: sign in again',
+        )
+      }
+    }
     return withPrivacy(new Response(text, response))
   })
 }

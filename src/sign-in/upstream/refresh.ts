@@ -14,6 +14,7 @@ import {
   clockOffset,
   fromText,
   isFresh,
+  isOfAnother,
   type PersonTokens,
   type Stored,
   type StoredTokens,
@@ -111,7 +112,7 @@ async function tokenOf(call: Call): Promise<string> {
   let refusedWrites = 0
   while (performance.now() < call.endsAt) {
     const found = await read(call)
-    if (found?.tokens === undefined) {
+    if (found?.tokens === undefined || isOfAnother(call, found.tokens)) {
       if (await end(call, found?.entry)) throw signInAgain()
       continue
     }

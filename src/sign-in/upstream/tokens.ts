@@ -19,7 +19,25 @@ const CODE_MS = 600_000
 export const UPSTREAM_TIMEOUT_MS = 12_000
 
 /** The tokens, and whose they are. */
-export type PersonTokens = UpstreamTokens & Pick<UpstreamIdentity, 'issuer' | 'subject'>
+export type PersonTokens = UpstreamTokens &
+  Pick<UpstreamIdentity, 'issuer' | 'subject'> & {
+    /** `providerOf` when they were issued: no other one may get them (RFC 9700 §4.4). */
+    readonly provider: string | undefined
+  }
+
+/** Which provider is in use, as flows and tokens remember it. Undefined: it is not set up. */
+export function providerOf({ upstream, env }: Pick<Signing, 'env' | 'upstream'>): string | undefined {
+  try {
+    return `${upstream.id} ${upstream.metadataUrl?.(env) ?? ''}`
+  } catch {
+    return undefined
+  }
+}
+
+export function isOfAnother(own: Pick<Signing, 'env' | 'upstream'>, { provider }: PersonTokens): boolean {
+  const current = providerOf(own)
+  return current !== undefined && provider !== current
+}
 
 /** `expiresAt` is by the clock of the store. */
 export type StoredTokens = PersonTokens & {
@@ -74,26 +92,32 @@ export async function storeUpstreamTokens(
 /**
  * They last as long as the connection: about twice, so that few refreshes of it write them. These seal them again: tokens that the provider
  * does not renew would otherwise need an old secret for as long as the connection is used.
+ *
+ * @returns False for a person of another provider than the one in use, who has to sign in again.
  */
 export async function keepUpstreamTokens(
-  { keys }: Pick<Signing, 'keys'>,
+  own: Pick<Signing, 'env' | 'keys' | 'upstream'>,
   unit: Unit,
   sub: string,
   grantId: string,
-): Promise<void> {
+): Promise<boolean> {
+  const { keys } = own
   const key = upstreamKey(sub, grantId)
   const entry = await unit.peek(key)
-  if (entry?.expiresAt === undefined) return
+  if (entry?.expiresAt === undefined) return true
+  const known = await fromText(keys, key, JSON.parse(entry.value) as Stored)
+  if (known !== undefined && isOfAnother(own, known)) return false
   const grant = await unit.read(grantKey(sub, grantId))
   const ends =
     grant === undefined ? 0 : Number((JSON.parse(grant) as { expiresAt?: number }).expiresAt) * 1000
-  if (entry.expiresAt >= ends) return
+  if (entry.expiresAt >= ends) return true
   const value = await unit.read(key)
-  if (value === undefined) return
+  if (value === undefined) return true
   const stored = JSON.parse(value) as Stored
   const tokens = await fromText(keys, key, stored)
   const kept = tokens === undefined ? stored : { ...stored, sealed: await keys.seal(key, tokens) }
   unit.put(key, JSON.stringify(kept), ends + (ends - Date.now()))
+  return true
 }
 
 export async function toText(keys: SignInKeys, key: string, tokens: StoredTokens): Promise<string> {

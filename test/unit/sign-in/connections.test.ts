@@ -10,6 +10,7 @@ import {
   exchange,
   fakeUpstream,
   Jar,
+  leave,
   ORIGIN,
   personOf,
   refresh,
@@ -256,6 +257,53 @@ describe("the provider's token", () => {
     await expect(get()).rejects.toMatchObject({ code: 'upstream_unavailable' })
     world.upstream.refreshWith = async () => ({ accessToken: 'fresh', expiresAt: Date.now() + HOUR })
     expect(await get()).toBe('fresh')
+  })
+
+  it('a store that is away while new tokens are saved → they are saved when it is back', async () => {
+    const memory = createMemoryGrants()
+    let failures = 0
+    const answer = <Value>(value: Promise<Value>): Promise<Value> =>
+      failures-- > 0 ? Promise.reject(new Error('The store is away.')) : value
+    const store = {
+      ...memory,
+      read: (key: string) => answer(memory.read(key)),
+      commit: (...given: Parameters<typeof memory.commit>) =>
+        failures > 0 ? answer(Promise.resolve(true)) : memory.commit(...given),
+    }
+    const world = createWorld({ store })
+    world.upstream.expiresIn = 1000
+    const { get } = await held(world)
+    const used: string[] = []
+    world.upstream.refreshWith = async (token) => {
+      if (used.includes(token)) throw new UpstreamRefusedError('used before')
+      used.push(token)
+      failures = 6
+      return { accessToken: `fresh-${used.length}`, refreshToken: `${token}+`, expiresAt: Date.now() + HOUR }
+    }
+    expect(await get()).toBe('fresh-1')
+    expect(await get()).toBe('fresh-1')
+  })
+
+  it('another provider is in use → it gets neither tokens nor codes of the old one, whose people sign in again', async () => {
+    const store = createMemoryGrants()
+    const of = (issuer: string) => {
+      const world = createWorld({
+        store,
+        upstream: Object.assign(fakeUpstream(), { metadataUrl: () => issuer }),
+      })
+      world.upstream.expiresIn = 1000
+      return world
+    }
+    const [old, next] = [of('https://one.example'), of('https://two.example')]
+    const { get, ...held1 } = await held(old)
+    const second = await connected(old)
+    const { jar, callback } = await leave(old, { clientId: held1.clientId })
+
+    await expect(get(next)).rejects.toMatchObject({ code: 'upstream_sign_in_needed' })
+    expect((await refresh(next, second.tokens.refresh_token, second.clientId)).status).toBe(400)
+    expect((await refresh(old, second.tokens.refresh_token, second.clientId)).status).toBe(400)
+    expect((await next.get(callback(), jar.headers)).status).toBe(400)
+    expect([next.upstream.refreshed, next.upstream.exchanged]).toEqual([[], []])
   })
 
   it('a session that the provider ended ends the connection: the client has to sign in again', async () => {
