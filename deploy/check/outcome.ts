@@ -64,3 +64,6 @@ export function worst(outcomes: readonly [Outcome, ...Outcome[]]): Outcome {
     order.indexOf(next.verdict) > order.indexOf(found.verdict) ? next : found,
   )
 }
+
+/** How what to try begins, where a URL on this machine or network is the reason. */
+export const DEPLOYED = 'check the deployed'

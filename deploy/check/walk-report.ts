@@ -1,5 +1,7 @@
 /** The report of `--as`: the steps of each client, and where it would stop. A table for people, a JSON document for scripts. */
 import { type Styles, stylesFor } from '../terminal/styles.ts'
+import { isLocalHost } from './addresses.ts'
+import { DEPLOYED } from './outcome.ts'
 import { detailOf, fixOf, summary, toCounts, verdictOf } from './report.ts'
 import type { Walk, WalkedStep } from './walk/walk.ts'
 
@@ -9,10 +11,21 @@ export function renderWalks(walks: readonly Walk[], url: string, isColoured: boo
   const blocks = walks.map((walk) => block(walk, width, styles))
   const connecting = walks.filter(({ wouldConnect }) => wouldConnect === true).length
   const unknown = walks.filter(({ wouldConnect }) => wouldConnect === undefined).length
-  const untold = unknown === 0 ? '' : `, ${unknown} cannot be told`
+  const untold = unknown === 0 ? '' : `, ${unknown} cannot be told${onLoopback(walks, url)}`
   const counts = summary(toCounts(walks.flatMap(({ steps }) => steps)))
   const said = `${connecting} of ${walks.length} ${walks.length === 1 ? 'client' : 'clients'} would connect${untold}: ${counts}`
   return `${url}\n\n${blocks.join('\n')}\n${said}\n`
+}
+
+/** Of a client that cannot be told, whether another URL would tell, and not a token. */
+function onLoopback(walks: readonly Walk[], url: string): string {
+  if (!isLocalHost(new URL(url).hostname)) return ''
+  const unknown = walks.filter(({ wouldConnect }) => wouldConnect === undefined)
+  const local = unknown.filter(({ steps }) =>
+    steps.some((step) => 'toTry' in step && step.toTry?.startsWith(DEPLOYED)),
+  )
+  if (local.length === unknown.length) return ' on loopback'
+  return local.length === 0 ? '' : `, ${local.length} of them on loopback`
 }
 
 function block({ name, steps, stopsAt }: Walk, width: number, styles: Styles): string {

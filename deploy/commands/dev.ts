@@ -7,7 +7,9 @@
 
 import type { SignInFacts } from '../../src/auth/auth.ts'
 import type { RunningTarget, StartOptions } from '../contract/target.ts'
-import { refuseFaulty } from '../doctor/load.ts'
+import type { Guarded } from '../doctor/describe.ts'
+import { describeServer, refuseFaulty } from '../doctor/load.ts'
+import { scopeFindings } from '../doctor/sign-in.ts'
 import { createErrorLog } from '../playground/error-log.ts'
 import { type FrontOptions, type PlaygroundFront, startPlaygroundFront } from '../playground/front.ts'
 import { PREFIX } from '../playground/page.ts'
@@ -16,6 +18,7 @@ import { loadEnvFiles } from '../project/env-files.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 import { onInterrupt } from '../run/ending.ts'
 import { findInspector, startInspector } from '../run/inspector.ts'
+import { DEVELOPED } from '../run/local-variables.ts'
 import { openInBrowser } from '../run/open-browser.ts'
 import { CliError, UsageError } from '../terminal/cli-error.ts'
 import { codeFrame } from '../terminal/code-frame.ts'
@@ -80,6 +83,18 @@ export const dev = projectCommand({
     })
     let tools: number | undefined
     let signIn: SignInFacts | undefined
+    const scopeHints = createScopeHints()
+    /** Says what a change has done to sign-in, such as variables that are set now. */
+    const lookAgain = async (): Promise<void> => {
+      if (signIn === undefined) return
+      const before = signInLine(signIn)
+      const { info, guarded } = await describeServer(project, { variables: DEVELOPED })
+      if (info?.signIn === undefined) return
+      signIn = info.signIn
+      const line = signInLine(signIn)
+      if (line !== before) terminal.note(line)
+      scopeHints.say(signIn, guarded)
+    }
     const errors = createErrorLog()
     return serveUntilInterrupted({
       start: (onChange) =>
@@ -103,6 +118,8 @@ export const dev = projectCommand({
         return undefined
       },
       signIn: () => signIn,
+      // A server that cannot be described has been reported.
+      onReload: () => void lookAgain().catch(() => {}),
       hint: 'A change of the code reloads it. Ctrl+C stops it.',
       cron,
       hasOwnPath: path !== undefined,
@@ -111,6 +128,7 @@ export const dev = projectCommand({
         const { info, ...known } = await refuseFaulty(project, { startsWith })
         tools = known.tools
         signIn = info?.signIn
+        if (signIn !== undefined) scopeHints.say(signIn, known.guarded)
       },
     })
   },
@@ -137,6 +155,8 @@ interface Serving {
   readonly check?: () => Promise<void>
   /** Who signs people in, as `check` has found. */
   readonly signIn?: () => SignInFacts | undefined
+  /** Called each time a server with changed code or variables answers. */
+  readonly onReload?: () => void
   /** The last line of the screen: what the user may do next. */
   readonly hint: string
 }
@@ -153,7 +173,10 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   if (isInterrupted) return 0
   const beside: Beside = {}
   const running = await start({
-    onReload: () => beside.front?.announceReload(),
+    onReload: () => {
+      beside.front?.announceReload()
+      serving.onReload?.()
+    },
     onRefused: (reasons) => beside.front?.announceRefused(reasons.flatMap(withFrame)),
   })
   const over = new AbortController()
@@ -228,6 +251,18 @@ function signInLine({ provider, isStandIn, unset }: SignInFacts): string {
   if (!isStandIn) return `people sign in with ${provider}`
   const remedy = unset.length === 0 ? `set up ${provider}` : `set ${listed(unset)} in .env to use ${provider}`
   return `a stand-in asks who somebody is, and believes the answer: ${remedy}`
+}
+
+/** Each hint once, for as long as it applies. */
+function createScopeHints(): { say(facts: SignInFacts, guarded: readonly Guarded[] | undefined): void } {
+  let said: readonly string[] = []
+  return {
+    say(facts, guarded) {
+      const hints = scopeFindings(facts, guarded).map(({ message }) => message)
+      for (const hint of hints) if (!said.includes(hint)) terminal.warn(hint)
+      said = hints
+    },
+  }
 }
 
 const listed = (names: readonly string[]): string => new Intl.ListFormat('en').format(names)

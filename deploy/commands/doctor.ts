@@ -155,7 +155,7 @@ async function examine(
     degrades: [],
   })
   if ('failure' in server) return reportOf({ level: 'error', message: server.failure.message })
-  const { info, tools, asked } = server
+  const { info, tools, asked, guarded } = server
   if (info === undefined) {
     const message = 'the server was not written with Mayfly: doctor cannot tell what it needs'
     return reportOf({ level: 'warning', message })
@@ -167,7 +167,7 @@ async function examine(
     ...cronSecretFindings(project, cronOf(project)),
     ...bindingFindings(info, target, cronOf(project)),
     ...authFindings(info),
-    ...signInFindings(info, target, project, { url, asked }),
+    ...signInFindings(info, target, project, { url, asked, guarded }),
     ...publicUrlFindings(info, target),
   )
   return { ...report, degrades: degradations(info, hasSecret, target) }

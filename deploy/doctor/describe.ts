@@ -35,6 +35,15 @@ export interface Description {
   readonly fault?: string | undefined
   /** What the identity provider says of the settings. Undefined: it was not asked. */
   readonly asked?: readonly Finding[] | undefined
+  /** What needs scopes of its caller. */
+  readonly guarded?: readonly Guarded[]
+}
+
+/** A tool, prompt or resource. */
+export interface Guarded {
+  /** `tool agenda` */
+  readonly what: string
+  readonly scopes: readonly string[]
 }
 
 type Described = Found & { getServerDetail?(): Pick<Identity, 'repository' | 'packages' | 'remotes'> }
@@ -54,10 +63,24 @@ function describe(): Description {
   try {
     const tools = server?.getToolListInfo?.().tools
     const identity = tools && identify(serverWithin(server) as Described, tools)
-    return { info, tools: tools?.length, identity, isApp: server !== exported }
+    const guarded = tools && guardedIn(serverWithin(server) as Described)
+    return { info, tools: tools?.length, identity, isApp: server !== exported, ...(guarded && { guarded }) }
   } catch (error) {
     return { info, tools: undefined, fault: textOf(error) }
   }
+}
+
+function guardedIn(inner: Described): readonly Guarded[] {
+  const definition = inner.getSessionParts?.().definition
+  if (definition === undefined) return []
+  const { tools, prompts, resources } = definition
+  const all: readonly (readonly [what: string, scopes: readonly string[] | undefined])[] = [
+    ...[...tools].map(([name, { source }]) => [`tool ${name}`, source.scopes] as const),
+    ...[...prompts.declared].map(([name, { config }]) => [`prompt ${name}`, config.scopes] as const),
+    ...[...resources.fixed].map(([uri, { config }]) => [`resource ${uri}`, config.scopes] as const),
+    ...resources.templates.map(({ config }) => [`resource ${config.uriTemplate}`, config.scopes] as const),
+  ]
+  return all.flatMap(([what, scopes = []]) => (scopes.length === 0 ? [] : [{ what, scopes }]))
 }
 
 /** Nobody asks without all settings. */

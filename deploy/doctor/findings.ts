@@ -46,13 +46,23 @@ export function secretFindings(project: Folders, info: DeploymentInfo): Finding[
   if (info.hasSecret) return [{ level: 'ok', message: 'the secret is in the configuration' }]
   const found = findSecret(project, 'MAYFLY_SECRET')
   if (found === undefined) {
+    const { legacy, authFault, signIn } = info
+    const isForSignIn = signIn?.needsSecret === true
     // `auth` says what it needs.
-    if (info.authFault?.includes('MAYFLY_SECRET')) return []
-    const isNeeded = info.legacy === 'arguments'
+    if (!isForSignIn && authFault?.includes('MAYFLY_SECRET')) return []
+    const needing = [
+      ...(isForSignIn ? ['sign-in'] : []),
+      ...(legacy === 'arguments' ? ["legacy: 'arguments'"] : []),
+    ]
+    const isNeeded = legacy === 'arguments' || (isForSignIn && signIn.hasLocalStore !== true)
+    const why =
+      needing.length === 0
+        ? 'needed once a tool asks twice or remembers a step'
+        : `${needing.join(' and ')} ${needing.length === 1 ? 'needs' : 'need'} it`
     return [
       {
         level: isNeeded ? 'error' : 'warning',
-        message: `MAYFLY_SECRET is not set: ${isNeeded ? "legacy: 'arguments' needs it" : 'needed once a tool asks twice or remembers a step'}; ${placeSecret('MAYFLY_SECRET', project.stage)}`,
+        message: `MAYFLY_SECRET is not set: ${why}; ${placeSecret('MAYFLY_SECRET', project.stage)}`,
       },
     ]
   }
@@ -102,6 +112,8 @@ export function authFindings({ authFault, signIn }: DeploymentInfo): Finding[] {
   if (authFault === undefined) return []
   // What sign-in says of the provider names all variables at once.
   if (signIn?.unset.length && /^"\w+" of \w+ is not set: set [^.]+\.$/.test(authFault)) return []
+  // `secretFindings` says it.
+  if (signIn?.needsSecret && /^MAYFLY_SECRET [^.]+\.$/.test(authFault)) return []
   return [{ level: 'error', message: `auth: ${authFault}` }]
 }
 

@@ -21,9 +21,9 @@ const MAIN = `export { default } from 'mayfly:entry'\n`
 export async function refuseFaulty(
   project: Project,
   { signal, mustLoad = false, startsWith }: FaultOptions = {},
-): Promise<Pick<Description, 'tools' | 'info'>> {
+): Promise<Pick<Description, 'tools' | 'info' | 'guarded'>> {
   const variables = startsWith === undefined ? undefined : DEVELOPED
-  const { fault, info, tools } = await describeServer(project, { signal, variables }).catch(
+  const { fault, info, tools, guarded } = await describeServer(project, { signal, variables }).catch(
     (error): Partial<Description> => {
       if (!isA(error, CliError) || isWrongOnNode(error, mustLoad)) throw error
       if (isA(error, TooSlow)) terminal.warn(error.message)
@@ -31,11 +31,12 @@ export async function refuseFaulty(
     },
   )
   if (fault !== undefined) throw faultOf(project, fault)
-  if (startsWith === undefined || info?.authFault === undefined) return { tools, info }
+  if (startsWith === undefined || info?.authFault === undefined)
+    return { tools, info, ...(guarded && { guarded }) }
   const error = faultOf(project, `auth: ${info.authFault}`)
   if (startsWith === 'the variables of this machine') throw error
   terminal.warn(error.message)
-  return { tools, info }
+  return { tools, info, ...(guarded && { guarded }) }
 }
 
 /** Not where modules or globals of its own platform were missing. */

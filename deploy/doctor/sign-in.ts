@@ -5,6 +5,7 @@ import { placeOf } from '../../src/sign-in/place.ts'
 import type { Finding, Project, Target } from '../contract/target.ts'
 import { nearestDeclared } from '../project/project.ts'
 import { ownFile, stageOption } from '../project/stages.ts'
+import type { Guarded } from './describe.ts'
 
 type Facts = NonNullable<DeploymentInfo['signIn']>
 type Platform = Pick<
@@ -17,6 +18,8 @@ export interface Known {
   readonly url?: string | undefined
   /** What the provider says. Undefined: it was not asked. */
   readonly asked?: readonly Finding[] | undefined
+  /** What needs scopes of its caller. Default: nothing. */
+  readonly guarded?: readonly Guarded[] | undefined
 }
 
 /** What a server that signs people in needs on this platform. */
@@ -24,7 +27,7 @@ export function signInFindings(
   info: DeploymentInfo,
   target: Platform,
   project: Project,
-  { url = info.publicUrl, asked }: Known = {},
+  { url = info.publicUrl, asked, guarded }: Known = {},
 ): Finding[] {
   const { signIn } = info
   if (signIn === undefined) return []
@@ -32,11 +35,37 @@ export function signInFindings(
     variableFinding(signIn, project),
     ...redirectFindings(signIn, target, project, url),
     ...(asked ?? notAsked(signIn)),
+    ...scopeFindings(signIn, guarded),
     ...storeFindings(signIn, target, project),
     ...hostFindings(info, target),
     ...pageFindings(target, url),
   ]
 }
+
+/** Lists leave out what needs a scope that its caller lacks: without a hint, it seems not to be there. */
+export function scopeFindings(
+  { scopes: given, initialScopes }: Pick<Facts, 'scopes' | 'initialScopes'>,
+  guarded: readonly Guarded[] = [],
+): Finding[] {
+  if (given === undefined) return []
+  return guarded.flatMap(({ what, scopes }): Finding[] => {
+    const unknown = scopes.filter((scope) => !given.includes(scope))
+    if (unknown.length > 0)
+      return [
+        {
+          level: 'warning',
+          message: `nobody can use the ${what}: signIn does not give out the ${scopesOf(unknown)} that it needs; add it to "scopes" of signIn`,
+        },
+      ]
+    const later = scopes.filter((scope) => !initialScopes.includes(scope))
+    if (later.length === 0) return []
+    const message = `the ${what} is not listed after a first sign-in: its ${scopesOf(later)} is not in "initialScopes" of signIn`
+    return [{ level: 'ok', message }]
+  })
+}
+
+const scopesOf = (names: readonly string[]): string =>
+  `scope${names.length === 1 ? '' : 's'} ${new Intl.ListFormat('en').format(names)}`
 
 /** Names only, never values. */
 function variableFinding({ provider, variables, unset }: Facts, { stage }: Project): Finding {

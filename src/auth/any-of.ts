@@ -138,7 +138,12 @@ export function anyOf(auths: readonly Auth[]): Auth {
     faultIn: (env, server) =>
       auths.flatMap((auth) => auth.faultIn?.(env, server) ?? []).join(' ') || undefined,
     ...(auths.some((auth) => auth.serve !== undefined) && { serve }),
-    ...(signer !== undefined && { signInFacts: (env: unknown) => signer.signInFacts!(env) }),
+    ...(signer !== undefined && {
+      signInFacts: (env: unknown) => ({
+        ...signer.signInFacts!(env),
+        ...(auths.length > 1 && { scopes: undefined }),
+      }),
+    }),
     ...(judges.length > 0 && { admitCaller }),
     ...(keyStore !== undefined && { keyStore }),
     ...(auths.some(({ needsServer }) => needsServer) && { needsServer: true }),

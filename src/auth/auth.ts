@@ -90,6 +90,12 @@ export interface SignInFacts {
   readonly unset: readonly string[]
   /** All that it reads. */
   readonly variables: readonly string[]
+  /** All scopes that it gives out. Undefined: others admit callers, too, with scopes of their own. */
+  readonly scopes?: readonly string[] | undefined
+  /** Those that a first sign-in asks for. */
+  readonly initialScopes: readonly string[]
+  /** Whether `MAYFLY_SECRET` seals what it stores, and not an option. */
+  readonly needsSecret: boolean
   /** Whether connections are only in the memory of a process. Undefined: the store cannot be made from the environment that was given. */
   readonly hasLocalStore?: boolean | undefined
   /** The provider itself, an `Upstream`, for `mayfly doctor --online`. */

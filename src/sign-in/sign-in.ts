@@ -192,6 +192,9 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       return {
         provider: upstream.name,
         isStandIn: inUse(upstream, env) !== upstream,
+        scopes: Object.keys(scopes),
+        initialScopes,
+        needsSecret: secrets === undefined,
         ...readVariables(env, (given) => upstream.faultIn?.(given)),
         ...(made !== undefined && { hasLocalStore: made.isLocal === true }),
         upstream: () => upstream,

@@ -158,7 +158,7 @@ test('behind a gateway that serves the function’s path alone, the challenge le
   const { code, stdout } = await runCheck(args, trustingTestCertificate())
 
   expect(stdout).toMatch(
-    /\n0 of 4 clients would connect, 4 cannot be told: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n\nNext: do what is marked "to try it"\n$/,
+    /\n0 of 4 clients would connect, 4 cannot be told, 2 of them on loopback: \d+ work, 0 degrade, 0 wrong, \d+ skipped\n\nNext: do what is marked "to try it"\n$/,
   )
   expect(code).toBe(0)
 })
@@ -257,7 +257,7 @@ describe('as a command', () => {
       'without a token for it',
       (client, origin) =>
         Response.json({ ...client, client_id: 'a', registration_client_uri: `${origin}/register/a` }),
-      /works +registers +dynamically; the registration stays: delete it by hand\n/,
+      /works +registers +dynamically; the registration stays: remove client "a" from the authorization server’s clients, or let it expire\n/,
     ],
     [
       'whose URI is of another origin',
@@ -268,7 +268,7 @@ describe('as a command', () => {
           registration_client_uri: 'https://other.example/a',
           registration_access_token: 'token-of-a',
         }),
-      /dynamically; the registration stays: delete it by hand\n/,
+      /dynamically; the registration stays: remove client "a" from the authorization server’s clients, or let it expire\n/,
     ],
     [
       'that the server does not delete',
@@ -279,12 +279,12 @@ describe('as a command', () => {
           registration_client_uri: `${origin}/register/a`,
           registration_access_token: 'not-its-token',
         }),
-      /dynamically; the registration stays: delete it by hand\n/,
+      /dynamically; the registration stays: remove client "a" from the authorization server’s clients, or let it expire\n/,
     ],
     [
       'without client_id',
       () => Response.json({}, { status: 201 }),
-      /HTTP 201 without "client_id" in JSON; the registration stays: delete it by hand {2}\[/,
+      /HTTP 201 without "client_id" in JSON; the registration stays: remove "mayfly check as vscode" from the authorization server’s clients, or let it expire {2}\[/,
     ],
   ])('a registration %s is said to stay', async ([, register, words]) => {
     await using running = await connectingServer({ register })
@@ -317,7 +317,7 @@ describe('as a command', () => {
     const json = JSON.parse((await runCheck([...args, '--json'])).stdout)
 
     expect(code).toBe(0)
-    expect(stdout).toMatch(/\n1 of 2 clients would connect, 1 cannot be told: /)
+    expect(stdout).toMatch(/\n1 of 2 clients would connect, 1 cannot be told on loopback: /)
     expect(json.clients).toMatchObject([
       { client: 'claude', stopsAt: null, wouldConnect: null },
       { client: 'cursor', stopsAt: null, wouldConnect: true },

@@ -121,7 +121,7 @@ describe('mayfly doctor of a server with sign-in', { timeout: 180_000 }, () => {
     await using project = arrange({ env: 'GOOGLE_ID=i\nGOOGLE_SECRET=s\n' })
     const { findings } = await doctor(project, 'node')
     const ofSecret = findings.filter(({ message }) => message.includes('MAYFLY_SECRET'))
-    expect(ofSecret).toEqual([finding('error', 'auth: MAYFLY_SECRET is not set: sign-in needs it')])
+    expect(ofSecret).toEqual([finding('error', 'MAYFLY_SECRET is not set: sign-in needs it; put')])
   })
 
   test.for([

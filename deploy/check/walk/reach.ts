@@ -2,7 +2,7 @@
 import { reachOf } from '../../../src/request/address.ts'
 import { isLocalHost } from '../addresses.ts'
 import type { Reach } from '../clients/profile.ts'
-import { untried, works, wrong } from '../outcome.ts'
+import { DEPLOYED, untried, works, wrong } from '../outcome.ts'
 import type { Stepped, Trail } from './trail.ts'
 
 export function reach({ isHosted, removesSlash }: Reach, { url }: Trail): Stepped {
@@ -23,7 +23,7 @@ export function reach({ isHosted, removesSlash }: Reach, { url }: Trail): Steppe
       found,
       outcome: untried(
         `a ${isLocal ? 'local' : 'private'} host: it only reaches public https URLs`,
-        'check the deployed URL',
+        `${DEPLOYED} URL`,
       ),
     }
   return {

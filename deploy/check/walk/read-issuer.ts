@@ -3,7 +3,7 @@ import { wellKnownOf } from '../authorization-server.ts'
 import type { ReadIssuer } from '../clients/profile.ts'
 import { fetchDocument } from '../document.ts'
 import type { JsonObject } from '../messages.ts'
-import { hint, type Outcome, untried, works, wrong } from '../outcome.ts'
+import { DEPLOYED, hint, type Outcome, untried, works, wrong } from '../outcome.ts'
 import { quote } from '../safe-text.ts'
 import { headersOf, type Stepped, type Trail } from './trail.ts'
 
@@ -60,12 +60,12 @@ function refusedBy(issuer: string | undefined, why: string, trail: Trail): Stepp
   return notAsked(`${quote(issuer)} was not checked, ${why}`, trail)
 }
 
-const DEPLOYED = 'check the deployed server, whose authorization server is at an https URL'
+const ELSEWHERE = `${DEPLOYED} server, whose authorization server is at an https URL`
 
 /** During local development the issuer may be at a URL that is not fetched; elsewhere clients cannot reach it either. */
 export function notAsked(said: string, { endpoint }: Trail): Stepped {
   return endpoint.isLocal
-    ? { outcome: untried(said, DEPLOYED), signInEnds: untried('not checked', DEPLOYED) }
+    ? { outcome: untried(said, ELSEWHERE), signInEnds: untried('not checked', ELSEWHERE) }
     : { outcome: wrong(said, 'use an https URL that clients can reach from everywhere') }
 }
 

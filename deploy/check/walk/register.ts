@@ -67,7 +67,12 @@ async function tryToRegister(step: Register, trail: Trail, endpoint: URL): Promi
   if (answer.status < 200 || answer.status > 299) return refused(step, answer, document)
   const outcome = judge(step, answer, document)
   if (await deleteAgain(trail, endpoint, document ?? {})) return outcome
-  return { ...outcome, detail: `${outcome.detail}; the registration stays: delete it by hand` }
+  const id = document?.client_id
+  const which = typeof id === 'string' && id !== '' ? `client ${quote(id)}` : `"${body.client_name}"`
+  return {
+    ...outcome,
+    detail: `${outcome.detail}; the registration stays: remove ${which} from the authorization server’s clients, or let it expire`,
+  }
 }
 
 function judge(
