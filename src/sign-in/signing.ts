@@ -145,7 +145,12 @@ export function clientShown(request: AuthorizationRequest, client: ClientRecord 
 }
 
 export function scopesShown(signing: Signing, scopes: readonly string[]): PageScope[] {
-  return scopes.map((name) => ({ name, sentence: signing.scopes[name] ?? name }))
+  return offered(scopes, signing).map((name) => ({ name, sentence: signing.scopes[name]! }))
+}
+
+/** Of a connection's scopes those that the operator still has: one that was taken out of `scopes` counts nowhere any more. */
+export function offered(scopes: readonly string[], signing: Pick<Signing, 'scopes'>): string[] {
+  return scopes.filter((name) => Object.hasOwn(signing.scopes, name))
 }
 
 /** A scheme of an app has no host. */

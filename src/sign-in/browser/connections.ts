@@ -70,10 +70,12 @@ export async function removeConnection(
       'Nothing was changed. Open the page of connections again.',
     )
   // Without the session, the page would lead to the provider, which may sign in again at once.
-  if (form.has('sign_out'))
+  if (form.has('sign_out')) {
+    const ended = await asUnit(signing, (unit) => endSession(request, signing, unit))
     return errorPage(signing, 200, 'You are signed out', 'Your connections stay as they are.', undefined, [
-      endSession(signing),
+      ended,
     ])
+  }
   const clientId = form.get('revoke') ?? ''
   await removeClient(signing, session, clientId)
   return seeOther(`${signing.place.connections}?removed`)

@@ -84,7 +84,10 @@ export async function switchPerson(request: Request, signing: Signing, handle: s
     const flow = await readFlow(unit, keys, place, 'consent', handle, request)
     if (flow === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
     const { request: asked } = flow.content as Asked
-    return ask(signing, unit, { request: asked, isSwitching: true }, [flow.end(), endSession(signing)])
+    return ask(signing, unit, { request: asked, isSwitching: true }, [
+      flow.end(),
+      await endSession(request, signing, unit),
+    ])
   })
 }
 

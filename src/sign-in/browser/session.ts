@@ -1,10 +1,11 @@
 /**
  * Who signed in with this browser, for an hour: the page of connections needs it. For longer, it only says whose consents to look at before
- * the provider is asked. A sealed cookie, nothing is stored.
+ * the provider is asked. A sealed cookie: stored is only that one was ended.
  */
 import { isObject } from '../../definition/is-object.ts'
 import type { Signing } from '../signing.ts'
-import { readCookie, setCookie } from './flow.ts'
+import type { Unit } from '../unit.ts'
+import { randomText, readCookie, setCookie } from './flow.ts'
 import type { Person } from './person.ts'
 
 const SESSION_MS = 60 * 60 * 1000
@@ -28,18 +29,24 @@ export async function beginSession(signing: Signing, { sub, name, email }: Perso
     name: short(name),
     email: short(email),
     since: Date.now(),
+    id: randomText(),
   })
   return setCookie(signing.place, COOKIE, sealed, LAST_PERSON_MS)
 }
 
-/** Returns a `Set-Cookie` header. */
-export function endSession({ place }: Signing): string {
-  return setCookie(place, COOKIE, '', 0)
+/** Ends it for every copy of its cookie. Returns a `Set-Cookie` header. */
+export async function endSession(request: Request, signing: Signing, unit: Unit): Promise<string> {
+  const found = await read(request, signing, SESSION_MS)
+  if (found !== undefined) unit.put(endedKey(found.id), '1', Date.now() + SESSION_MS)
+  return setCookie(signing.place, COOKIE, '', 0)
 }
+
+const endedKey = (id: string): string => `ended:${id}`
 
 export async function readSession(request: Request, signing: Signing): Promise<Session | undefined> {
   const found = await read(request, signing, SESSION_MS)
-  return found && { ...found.person, token: await signing.keys.tag(`form:${found.sealed}`) }
+  if (found === undefined || (await signing.store.read(endedKey(found.id))) !== undefined) return undefined
+  return { ...found.person, token: await signing.keys.tag(`form:${found.sealed}`) }
 }
 
 /** The `sub` of who signed in last. It gives access to nothing: the provider says who it is. */
@@ -51,13 +58,15 @@ async function read(
   request: Request,
   signing: Signing,
   forMs: number,
-): Promise<{ readonly person: Omit<Session, 'token'>; readonly sealed: string } | undefined> {
+): Promise<
+  { readonly person: Omit<Session, 'token'>; readonly sealed: string; readonly id: string } | undefined
+> {
   const sealed = readCookie(request, signing.place, COOKIE)
   const opened = sealed === undefined ? undefined : await signing.keys.open(purposeOf(signing), sealed)
   if (sealed === undefined || !isObject(opened)) return undefined
-  const { sub, name, email, since } = opened as unknown as Session & { readonly since?: number }
-  if (typeof since !== 'number' || since + forMs < Date.now()) return undefined
-  return { person: { sub, name, email }, sealed }
+  const { sub, name, email, since, id } = opened as unknown as Session & { since?: number; id?: string }
+  if (typeof since !== 'number' || typeof id !== 'string' || since + forMs < Date.now()) return undefined
+  return { person: { sub, name, email }, sealed, id }
 }
 
 export function isOfSession(form: URLSearchParams, { token }: Session): boolean {

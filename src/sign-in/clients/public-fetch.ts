@@ -1,6 +1,7 @@
 /**
  * Requests to URLs that strangers choose, such as a client's metadata document (MCP 2026-07-28, "Security Best Practices", server-side
- * request forgery): only https on the default port, to public names, a few redirects that are checked as well, little data, little time.
+ * request forgery): only https on the default port, to public names, without redirects, little data, little time. A redirect would let
+ * another host speak for the one in the URL (draft-ietf-oauth-client-id-metadata-document-02 §5: 200 only, none is followed).
  * A name that resolves to a private address cannot be seen here; its server would need a certificate for the name.
  */
 import {
@@ -13,7 +14,6 @@ import {
 import { isA } from '../../definition/error-text.ts'
 import { parseHost } from '../../request/address.ts'
 
-const MAX_REDIRECTS = 3
 /** Of a client's metadata document, as the IETF's draft says. */
 const MAX_BYTES = 5120
 const TIMEOUT_MS = 5000
@@ -52,27 +52,20 @@ export async function fetchPublicJson(
   fetch: typeof globalThis.fetch,
   maxBytes = MAX_BYTES,
 ): Promise<FetchedDocument> {
-  const until = Date.now() + TIMEOUT_MS
-  let url = new URL(start)
-  for (let redirects = 0; ; redirects++) {
-    if (!isPublicUrl(url)) throw new RefusedUrlError(`${url.origin} is not a public https address`)
-    const { status, headers, text } = await ask(url, { fetch, maxBytes, timeoutMs: until - Date.now() })
-    const location = headers.get('location')
-    if (isRedirect(status) && location !== null) {
-      if (redirects === MAX_REDIRECTS || !URL.canParse(location, url.href))
-        throw new RefusedUrlError('it redirects too often, or to no URL')
-      url = new URL(location, url)
-      continue
-    }
-    if (status !== 200) {
-      const isPassing = status >= 500 || status === 429 || status === 408
-      throw new (isPassing ? UnreachableUrlError : RefusedUrlError)(`it answers with status ${status}`)
-    }
-    try {
-      return { value: JSON.parse(text), cacheControl: headers.get('cache-control') ?? '' }
-    } catch {
-      throw new RefusedUrlError('it is not JSON')
-    }
+  const url = new URL(start)
+  if (!isPublicUrl(url)) throw new RefusedUrlError(`${url.origin} is not a public https address`)
+  const { status, headers, text } = await ask(url, { fetch, maxBytes, timeoutMs: TIMEOUT_MS })
+  if (status !== 200) {
+    const isPassing = status >= 500 || status === 429 || status === 408
+    const what = isRedirect(status)
+      ? 'it redirects, which is not followed'
+      : `it answers with status ${status}`
+    throw new (isPassing ? UnreachableUrlError : RefusedUrlError)(what)
+  }
+  try {
+    return { value: JSON.parse(text), cacheControl: headers.get('cache-control') ?? '' }
+  } catch {
+    throw new RefusedUrlError('it is not JSON')
   }
 }
 

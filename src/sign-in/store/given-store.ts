@@ -34,6 +34,9 @@ export async function storeOf(store: GrantStore, issuer: string): Promise<GrantS
     async list({ prefix, limit, after }) {
       const start = after === undefined ? {} : { after: own + after }
       const { keys, next } = await inTime(store.list({ prefix: own + prefix, limit, ...start }))
+      // Reading all pages would never end.
+      if (next !== undefined && !(next > (start.after ?? own + prefix)))
+        throw new TypeError('"list" of the store of grants must return a "next" that is after "after".')
       return {
         keys: keys.map((key) => key.slice(own.length)),
         ...(next !== undefined && { next: next.slice(own.length) }),

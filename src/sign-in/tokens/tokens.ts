@@ -8,12 +8,12 @@ import { isA, textOf } from '../../definition/error-text.ts'
 import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
 import { ClientRefusedError, ClientUnreachableError, clientByDocument } from '../clients/documents.ts'
 import { keysOf } from '../clients/public-keys.ts'
-import { asUnit, libraryFor, oauthError, repeatedIn, type Signing } from '../signing.ts'
+import { asUnit, libraryFor, oauthError, offered, repeatedIn, type Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
 import { keepUpstreamTokens } from '../upstream/tokens.ts'
 import { readBasic } from './basic.ts'
-import { endGrant, isGrantPart } from './grants.ts'
-import type { LibraryFailure } from './library.ts'
+import { endGrant, grantKey, isGrantPart } from './grants.ts'
+import type { GrantRecord, LibraryFailure } from './library.ts'
 import { machineNamed, machineToken } from './machine-tokens.ts'
 
 /** How long a used refresh token gets the same answer again: its client may have lost it, or two of its processes were as fast. */
@@ -77,10 +77,14 @@ async function clientToken(request: Request, sent: URLSearchParams, signing: Sig
       return oauthError(400, 'unauthorized_client', 'This client is not one of "machines"')
     if (failure?.internal?.reason === 'refresh_token_mismatch')
       return reused(request, form, signing, unit, presented.token, response)
+    if (response.ok && !form.has('grant_type') && presented.isOurs)
+      await endOwn(request, form, unit, presented.token)
     if (!response.ok || !form.has('grant_type')) return withPrivacy(response)
     const answer = (await response.json()) as { [member: string]: unknown }
     if (typeof answer.refresh_token === 'string')
       answer.refresh_token = `${answer.refresh_token}.${await signing.keys.tag(answer.refresh_token)}`
+    // What the operator takes away is in no new token.
+    if (typeof answer.scope === 'string') answer.scope = offered(answer.scope.split(' '), signing).join(' ')
     const text = JSON.stringify(answer)
     if (isRefresh) await remember(request, form, signing, unit, presented.token, text)
     const [sub, grantId] = String(answer.access_token).split(':')
@@ -156,6 +160,15 @@ async function remember(
   const key = await repeatKey(used)
   const repeat: Repeat = { clientId: clientIdOf(request, form), answer }
   unit.put(key, await keys.seal(`${key}:${used}`, repeat), Date.now() + REPEAT_MS)
+}
+
+/** A refresh token that is revoked ends its connection, also if it was used before: the library knows only the current one (RFC 7009 §2.1). */
+async function endOwn(request: Request, form: URLSearchParams, unit: Unit, token: string): Promise<void> {
+  const [sub, grantId] = token.split(':')
+  if (!isGrantPart(sub) || !isGrantPart(grantId)) return
+  const text = await unit.read(grantKey(sub, grantId))
+  if (text === undefined || (JSON.parse(text) as GrantRecord).clientId !== clientIdOf(request, form)) return
+  endGrant(unit, sub, grantId)
 }
 
 /** A token that was used: the client is authenticated, and the token is one that was issued. */

@@ -2,7 +2,7 @@
 import { InvalidTokenError, VerifierUnavailableError } from '../../auth/verifier.ts'
 import { textOf } from '../../definition/error-text.ts'
 import type { Person } from '../browser/person.ts'
-import { libraryFor, type Signing } from '../signing.ts'
+import { libraryFor, offered, type Signing } from '../signing.ts'
 import { grantKey } from './grants.ts'
 import type { LibraryStore, Validated } from './library.ts'
 import { isMachineToken, type MachineCaller, verifyMachineToken } from './machine-tokens.ts'
@@ -59,7 +59,7 @@ export async function verifyToken(token: string, signing: Signing): Promise<Call
   const { name, email, claims } = validated.props as Pick<Person, 'name' | 'email' | 'claims'>
   return {
     clientId: validated.clientId,
-    scopes: validated.scope,
+    scopes: offered(validated.scope, signing),
     expiresAt: validated.expiresAt,
     claims,
     extra: {

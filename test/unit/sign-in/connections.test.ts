@@ -124,6 +124,40 @@ describe('the page of connections', () => {
     expect(left.keys).toHaveLength(1)
   })
 
+  it('after signing out, a copied cookie opens nothing, and other browsers stay signed in', async () => {
+    const world = createWorld()
+    const [jar, elsewhere] = [new Jar(), new Jar()]
+    const page = await openConnections(world, jar)
+    await openConnections(world, elsewhere)
+    const copy = jar.headers
+    const fields = { form: tokenIn(page), sign_out: '1' }
+    expect((await world.form('/connections', fields, { ...copy, origin: ORIGIN })).status).toBe(200)
+    const opened = await world.get('/connections', copy)
+    expect([opened.status, opened.headers.get('location')]).toEqual([
+      303,
+      expect.stringContaining('upstream'),
+    ])
+    expect((await world.form('/connections', fields, { ...copy, origin: ORIGIN })).status).toBe(403)
+    expect((await world.get('/connections', elsewhere.headers)).status).toBe(200)
+  })
+
+  it.each([
+    ['stays where it is', (next: string) => next],
+    ['goes back', (next: string) => next.slice(0, -1)],
+    ['starts again', () => ''],
+  ])('a store whose list %s → an error, and no endless loop', async (_name, nextOf) => {
+    const inner = createMemoryGrants()
+    const world = createWorld({
+      store: { ...inner, list: async ({ prefix, after }) => ({ keys: [], next: nextOf(after ?? prefix) }) },
+    })
+    const jar = new Jar()
+    const response = jar.take(await world.get('/connections', jar.headers))
+    const state = new URL(response.headers.get('location')!).searchParams.get('state')!
+    jar.take(await world.get(`/oauth/callback?${new URLSearchParams({ state, code: 'anna' })}`, jar.headers))
+    expect((await world.get('/connections', jar.headers)).status).toBe(503)
+    expect(String(world.reports)).toContain('"next" that is after "after"')
+  })
+
   it('a form of another website, of another session or without one changes nothing', async () => {
     const world = createWorld()
     const { clientId, tokens } = await connected(world)

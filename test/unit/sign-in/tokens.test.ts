@@ -199,6 +199,26 @@ describe('refresh tokens', () => {
     expect((await refresh(later, tokens.refresh_token, clientId)).status).toBe(400)
     expect((await refresh(later, next.refresh_token, clientId)).status).toBe(200)
   })
+
+  it('survive new secrets while instances change one after the other, as documented', async () => {
+    const fresh = 'another secret of thirty-two characters'
+    for (const [older, newer] of [
+      [[SECRET], [SECRET, fresh]],
+      [
+        [SECRET, fresh],
+        [fresh, SECRET],
+      ],
+    ] as const) {
+      const store = createMemoryGrants()
+      const worlds = [older, newer].map((secrets) => createWorld({ store, secrets }))
+      let { clientId, tokens } = await connected(worlds[1]!)
+      for (const world of [...worlds, ...worlds]) {
+        const response = await refresh(world, tokens.refresh_token, clientId)
+        expect(response.status).toBe(200)
+        tokens = (await response.json()) as Tokens
+      }
+    }
+  })
 })
 
 describe('access tokens', () => {
@@ -264,6 +284,43 @@ describe('revocation', () => {
     expect((await revoke(next.refresh_token)).status).toBe(200)
     expect(await isAccepted(world, tokens)).toBe(false)
     expect((await refresh(world, next.refresh_token, clientId)).status).toBe(400)
+  })
+
+  it.each([0, 1, 3])(
+    'of a refresh token that was used, %i after it, ends the connection of its own client',
+    async (later) => {
+      const world = createWorld()
+      const { clientId, tokens } = await connected(world)
+      let last = (await (await refresh(world, tokens.refresh_token, clientId)).json()) as Tokens
+      for (let count = 0; count < later; count++)
+        last = (await (await refresh(world, last.refresh_token, clientId)).json()) as Tokens
+      const revoke = (client: string, token = tokens.refresh_token) =>
+        world.form('/oauth/token', { token, client_id: client })
+      expect((await revoke(await registered(world))).status).toBe(200)
+      const [token, tag] = tokens.refresh_token.split('.')
+      expect((await revoke(clientId, `${token}.${tag!.replace(/./g, 'A')}`)).status).toBe(200)
+      expect(await isAccepted(world, last)).toBe(true)
+      expect((await revoke(clientId)).status).toBe(200)
+      expect(await isAccepted(world, last)).toBe(false)
+      for (const { refresh_token: one } of [tokens, last])
+        expect((await refresh(world, one, clientId)).status).toBe(400)
+    },
+  )
+})
+
+describe('a scope that the operator takes away', () => {
+  it('is in no connection any more: at the next check, and in no answer of a refresh', async () => {
+    const store = createMemoryGrants()
+    const before = createWorld({ store })
+    const query = { scope: 'notes:read notes:write' }
+    const { clientId, tokens } = await connected(before, { query })
+    const after = createWorld({ store, scopes: { 'notes:read': 'Read your notes' } })
+    const caller = (token: string) => after.signIn.verify(token, after.context)
+    expect((await caller(tokens.access_token)).scopes).toEqual(['notes:read'])
+    const next = (await (await refresh(after, tokens.refresh_token, clientId)).json()) as Tokens
+    expect([next.scope, (await caller(next.access_token)).scopes]).toEqual(['notes:read', ['notes:read']])
+    const none = createWorld({ store, scopes: { other: 'Something else' } })
+    expect((await none.signIn.verify(tokens.access_token, none.context)).scopes).toEqual([])
   })
 })
 
