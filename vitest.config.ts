@@ -105,7 +105,13 @@ export default defineConfig({
         ...suite('browser', ['browser'], { server: { deps: { inline: [OAUTH_LIBRARY] } } }),
         plugins: [oauthLibrary],
       },
-      suite('runtimes', ['runtimes', 'hostile', 'byo', 'platform-clis', 'retrieval-stores'], PACKED),
+      {
+        ...suite('runtimes', ['runtimes', 'hostile', 'byo', 'platform-clis', 'retrieval-stores'], {
+          ...PACKED,
+          server: { deps: { inline: [OAUTH_LIBRARY] } },
+        }),
+        plugins: [oauthLibrary],
+      },
       {
         ...suite('node-server-1', ['runtimes/node'], PACKED),
         resolve: {

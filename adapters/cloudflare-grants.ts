@@ -7,6 +7,7 @@ import type { GrantStore } from '../src/sign-in/store/store.ts'
 import type { DurableObjectNamespace, StorageState } from './_cloudflare/durable-object.ts'
 import { createGrantTable, type GrantTable } from './_cloudflare/grant-table.ts'
 import { STORE_TIMEOUT_MS } from './_tasks/store-ask.ts'
+import { createMeasuredClock } from './_tasks/store-clock.ts'
 
 /** Options of `durableObjectGrants`. */
 export interface DurableObjectGrantsOptions extends Pick<OutageOptions, 'timeoutMs'> {
@@ -21,11 +22,13 @@ type Order =
   | { readonly do: 'read'; readonly key: string }
   | { readonly do: 'commit'; readonly commit: Commit }
   | { readonly do: 'list'; readonly range: KeyRange }
+  | { readonly do: 'tell' }
 
 interface Answers {
   readonly read: { readonly entry?: Awaited<ReturnType<GrantStore['read']>> }
   readonly commit: { readonly isMade: boolean }
   readonly list: Awaited<ReturnType<GrantStore['list']>>
+  readonly tell: { readonly now: number }
 }
 
 /** Milliseconds between deletions of expired entries, each of which is an alarm. */
@@ -82,6 +85,8 @@ export class MayflyGrants {
         return { isMade: this.#table.commit(order.commit, now) }
       case 'list':
         return this.#table.list(order.range, now)
+      case 'tell':
+        return { now }
     }
   }
 
@@ -116,6 +121,7 @@ export function durableObjectGrants(
   }
   refuseUnknown('durableObjectGrants', options, OPTIONS)
   const { name = 'mayfly', timeoutMs = STORE_TIMEOUT_MS } = options
+  const clock = createMeasuredClock(async () => (await ask({ do: 'tell' })).now)
   const ask = async <Kind extends Order['do']>(
     order: Order & { readonly do: Kind },
   ): Promise<Answers[Kind]> => {
@@ -131,6 +137,7 @@ export function durableObjectGrants(
     }
   }
   return {
+    clockOffsetMs: clock.offsetMs,
     async read(key) {
       return isGrantKey(key) ? (await ask({ do: 'read', key })).entry : undefined
     },

@@ -65,10 +65,11 @@ export function dynamoGrants(client: DynamoGrantClient, options: DynamoGrantsOpt
   const pk = { S: `${prefix}#grants` }
   const keyOf = (key: string) => ({ pk, sk: { S: key } })
   // DynamoDB has no clock that an expression could use, but its client measures AWS's, by a header in whole seconds.
-  const now = (): number => {
+  const clockOffsetMs = (): number => {
     const { systemClockOffset: offsetMs = 0 } = client.config ?? {}
-    return Date.now() + (Math.abs(offsetMs) < MEASURED_TO_MS ? 0 : offsetMs)
+    return Math.abs(offsetMs) < MEASURED_TO_MS ? 0 : offsetMs
   }
+  const now = (): number => Date.now() + clockOffsetMs()
   const get = async (key: string): Promise<KeptItem | undefined> =>
     (await ask(() => client.getItem({ TableName, Key: keyOf(key), ConsistentRead: true }))).Item
   const put = (key: string, value: string, version: string, expiresAt: number | undefined) => ({
@@ -92,7 +93,17 @@ export function dynamoGrants(client: DynamoGrantClient, options: DynamoGrantsOpt
     return [{ Put: { ...put(key, value, version, expiresAt), ...demand } }]
   }
 
+  // It has measured nothing before its first answer.
+  let first: Promise<unknown> | undefined
   return {
+    async clockOffsetMs() {
+      first ??= get('clock').catch((error: unknown) => {
+        first = undefined
+        throw error
+      })
+      await first
+      return clockOffsetMs()
+    },
     async read(key) {
       const item = isGrantKey(key) ? await get(key) : undefined
       const expiresAt = item?.expiresAt?.N === undefined ? undefined : Number(item.expiresAt.N)

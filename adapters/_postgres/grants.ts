@@ -7,6 +7,7 @@ import type { GrantStore, GrantWrite } from '../../src/sign-in/store/store.ts'
 import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
+import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import { refuseTypeFetch } from './fetch-types.ts'
 import { GRANT_TABLE, NOW_MS, toGrantMigration } from './grant-schema.ts'
 import { LOCK_NOT_AVAILABLE } from './migration.ts'
@@ -94,10 +95,14 @@ export function postgresGrants(client: PostgresClient, options: PostgresGrantsOp
     }
     return run(text, ...values)
   }
+  const clock = createMeasuredClock(async () =>
+    Number((await query(`SELECT ${NOW_MS}::text AS now`))[0]!.now),
+  )
   const isKept = `(expires_at IS NULL OR expires_at > ${NOW_MS})`
 
   return {
     migrate,
+    clockOffsetMs: clock.offsetMs,
     async read(key) {
       if (!isGrantKey(key)) return undefined
       const select = `SELECT value, version, expires_at::text FROM ${table} WHERE key = $1::text AND ${isKept}`

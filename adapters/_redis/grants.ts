@@ -6,6 +6,7 @@ import type { GrantStore, GrantWrite } from '../../src/sign-in/store/store.ts'
 import { requireClient } from '../_bus/client.ts'
 import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
+import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import type { RedisStoreClient } from './subscription-store.ts'
 
 /** Options of `redisGrants`. */
@@ -22,6 +23,8 @@ const REMOVED_AT_ONCE = 100
 /** KEYS[1] and names that begin with it, which a cluster stores together. */
 const BASE = `local base, names, ends = KEYS[1], KEYS[1]..':names', KEYS[1]..':ends'
 local function entry(key) return base..':entry:'..key end\n`
+
+const NOW = `return redis.call('TIME')`
 
 const READ = `${BASE} return redis.call('HMGET', entry(ARGV[1]), 'value', 'version', 'expires')`
 
@@ -101,7 +104,12 @@ export function redisGrants(client: RedisStoreClient, options: RedisGrantsOption
         ? client.eval(script, { keys: [name], arguments: values })
         : client.eval(script, 1, name, ...values),
     )
+  const clock = createMeasuredClock(async () => {
+    const [seconds, microseconds] = (await run(NOW)) as string[]
+    return Number(seconds) * 1000 + Number(microseconds) / 1000
+  })
   return {
+    clockOffsetMs: clock.offsetMs,
     async read(key) {
       if (!isGrantKey(key)) return undefined
       const [value, version, expires] = (await run(READ, key)) as (string | null)[]
@@ -110,7 +118,7 @@ export function redisGrants(client: RedisStoreClient, options: RedisGrantsOption
     },
     async commit(given, made) {
       const { version, writes, digest } = await toCommit(given, made)
-      const reply = await run(COMMIT, version, digest, String(Date.now()), ...writes.flatMap(toArguments))
+      const reply = await run(COMMIT, version, digest, String(clock.now()), ...writes.flatMap(toArguments))
       return reply === 1
     },
     async list(options) {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { GrantStore, GrantWrite } from '../../../../src/sign-in/store/store.ts'
 import { eventually } from '../../../_eventually.ts'
 import type { Outage } from '../../tasks/stores/_tasks.ts'
+import { clockScenarios } from './_clocks.ts'
 
 export interface Instance {
   readonly store: GrantStore
@@ -69,6 +70,8 @@ export function grantStoreSuite(name: string, startBackend: () => Promise<Backen
       expect(await store.commit(version, writes)).toBe(true)
       return version
     }
+
+    clockScenarios(connectTwo)
 
     it('what one process commits, another reads as it was, until it is replaced or deleted', async () => {
       const [here, there] = await connectTwo()
