@@ -33,7 +33,7 @@ export async function runAuthorization(
     const child = spawn(
       process.execPath,
       [suite, 'authorization', '--url', origin, ...which, '-o', output[kind]],
-      { stdio: ['ignore', 'pipe', 'ignore'] },
+      { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     await Promise.all([ended(child), playPerson(child, origin, callback)])
   }
