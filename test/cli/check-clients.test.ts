@@ -441,7 +441,7 @@ describe('what was not tried cannot be told, and the report says how to try it',
     expect(stdout).toMatch(
       / {2}skipped {3}reads the auth.*\n {12}to try it: check the deployed server, whose authorization server is at an https URL\n/,
     )
-    expect(stdout).toMatch(/\n0 of 1 client would connect, 1 cannot be told: /)
+    expect(stdout).toMatch(/\n0 of 1 client would connect, 1 cannot be told on loopback: /)
   })
 
   test.for<readonly [string, readonly string[], string]>([
