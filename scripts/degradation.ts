@@ -3,8 +3,15 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Abilities, ALL_ABILITIES } from '../deploy/contract/abilities.ts'
-import type { Feature } from '../src/definition/context.ts'
-import { type Cell, type Column, LEGACY_ALTERNATIVES, MATRIX, type Need } from '../src/interaction/matrix.ts'
+import {
+  type Cell,
+  type Column,
+  LEGACY_ALTERNATIVES,
+  MATRIX,
+  type Need,
+  type OwnFeature,
+} from '../src/interaction/matrix.ts'
+import { LEGACY_TASKS } from '../src/tasks/feature.ts'
 
 const FILE = new URL('../docs/degradation.md', import.meta.url)
 
@@ -42,8 +49,6 @@ const NEEDS: { readonly [N in Need]: string } = {
   subscriptions: 'stored subscriptions',
   secret: 'a secret',
   rendezvous: 'a rendezvous',
-  tasks: 'tasks',
-  task: '`task` of the tool',
   client: 'client support',
   asking: '',
   state: 'a secret after a step or an answer',
@@ -109,7 +114,7 @@ function describe({ needs, unavailable }: Cell): string {
   return named.length === 0 ? 'yes' : `needs ${named.join(', ')}`
 }
 
-function cell(feature: Feature, era: Column): string {
+function cell(feature: OwnFeature, era: Column): string {
   const usual = describe(MATRIX[feature][era])
   const alternative = era === 'legacy' ? LEGACY_ALTERNATIVES[feature] : undefined
   if (alternative === undefined) return usual
@@ -181,6 +186,7 @@ function reasons(): string {
       ])
     }
   }
+  lines.set(`${LEGACY_TASKS.reason} ${LEGACY_TASKS.remedy}`, ['`tasks` (legacy)', '`tasks` (in a session)'])
   return [...lines].map(([text, features]) => `- ${features.join(', ')}: ${text}`).join('\n')
 }
 
@@ -191,10 +197,11 @@ function compact(page: string): string {
 
 /** The whole file. */
 export function renderDegradation(): string {
-  const rows = (Object.keys(MATRIX) as Feature[]).map(
+  const rows = (Object.keys(MATRIX) as OwnFeature[]).map(
     (feature) =>
       `| \`${feature}\` | ${cell(feature, 'modern')} | ${cell(feature, 'legacy')} | ${cell(feature, 'session')} |`,
   )
+  rows.push('| `tasks` | needs tasks, client support, `task` of the tool | no | no |')
   return compact(`${HEAD}${rows.join('\n')}\n${platforms()}${TAIL}${reasons()}\n`)
 }
 

@@ -25,13 +25,13 @@ import type { Rendezvous } from './interaction/rendezvous.ts'
 import { createSeal, type Seal } from './interaction/seal.ts'
 import type { SingleUseStore } from './interaction/state.ts'
 import type { Subscriptions } from './protocol/engine-options.ts'
+import type { Extension, ExtensionFacts, ExtensionOptions } from './request/extension.ts'
 import type { GatewaySupport } from './request/gateway-support.ts'
 import type { AskingOptions, ReportError } from './request/options.ts'
 import type { RequestServer } from './request/request-server.ts'
-import type { TaskSupport } from './request/task-support.ts'
 
 /** The configuration of an `MCPServer`. Only `name` and `version` are required. */
-export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
+export interface MCPServerConfig<Context = McpContext> extends HostingConfig, ExtensionOptions {
   /** Default: `name` in lower case, with `-` between words. Sealed states are bound to it, and to `MAYFLY_STAGE`. */
   id?: string
   name: string
@@ -91,14 +91,14 @@ export interface MCPServerConfig<Context = McpContext> extends HostingConfig {
   askTimeoutMs?: number
   /** Allows each sealed state only once. All isolates must share the store. */
   singleUse?: SingleUseStore
-  /** The store and the runner for calls of tools with `task`: see `mayfly-mcp/tasks`. */
-  tasks?: TaskSupport
+  /** What it serves beyond MCP: created by `extension` of `mayfly-mcp/extensions`, or by an entry point with one. */
+  extensions?: readonly Extension[]
   /** The servers behind this one, whose tools, resources and prompts it also serves: see `mayfly-mcp/gateway`. */
   gateway?: GatewaySupport
 }
 
 /** The parts of a server's configuration that decide which features work on a deployment. */
-export interface DeploymentInfo {
+export interface DeploymentInfo extends ExtensionFacts {
   hasBus: boolean
   /** Whether the subscriptions of legacy clients are stored. Default false. */
   hasSubscriptions?: boolean
@@ -110,12 +110,8 @@ export interface DeploymentInfo {
   legacy: LegacyPolicy
   /** Whether the process keeps sessions of legacy clients. Default false. */
   hasSessions?: boolean
-  /** Whether it has `tasks`. Default false. */
-  hasTasks?: boolean
-  /** Whether the tasks exist only in one process. Default false. */
-  hasLocalTasks?: boolean
-  /** Whether they have a runner. Default false. */
-  hasTaskRunner?: boolean
+  /** The identifiers of its extensions. Default: none. */
+  extensions?: readonly string[]
   /** Whether clients need a token. Default false. */
   hasAuth?: boolean
   /** What the `auth` lacks in the environment that was given, such as a token that is not set. Default: nothing. */
@@ -141,7 +137,7 @@ export interface ToolInfo {
 }
 
 /** All options, since ignoring a misspelt `auth` would leave a server open. */
-export const SERVER_OPTIONS: Names<MCPServerConfig> = {
+export const SERVER_OPTIONS: Names<Omit<MCPServerConfig, keyof ExtensionOptions>> = {
   id: 'string',
   name: 'string',
   version: 'string',
@@ -167,7 +163,7 @@ export const SERVER_OPTIONS: Names<MCPServerConfig> = {
   stateTtlMs: [0],
   askTimeoutMs: [0],
   singleUse: 'object',
-  tasks: 'object',
+  extensions: 1,
   gateway: 'object',
   ...HOSTING_OPTIONS,
 }
@@ -178,12 +174,23 @@ const CACHE_OPTIONS: Names<NonNullable<MCPServerConfig['cache']>> = {
 
 const MUST_BE_OBJECT = 'it must be an object, { greet }, whose keys are the names that clients see.'
 
+/** A configuration with its `id`, and all of its extensions. */
+export type CheckedConfig = MCPServerConfig & {
+  readonly id: string
+  readonly extensions: readonly Extension[]
+}
+
 /** The configuration with its `id`. @throws TypeError for errors that can be found without compiling a schema. */
-export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonly id: string } {
+export function checkConfig(given: MCPServerConfig): CheckedConfig {
   refuseMisplaced('MCPServer', given)
-  requireOptions('MCPServer', given, SERVER_OPTIONS)
+  const named = namedExtensions(given)
+  requireOptions('MCPServer', given, { ...namesOf(named), ...SERVER_OPTIONS })
+  const extensions = [given.extensions ?? [], Object.values(named)].flat()
+  if (!extensions.every(isExtension))
+    throw new TypeError('"extensions" must be a list of extensions: [extension({ … })].')
   const config = {
     ...given,
+    extensions,
     id: given.id ?? (given.name ?? '').toLowerCase().replace(/\s+/g, '-'),
   }
   for (const option of ['name', 'id', 'version'] as const) {
@@ -203,7 +210,7 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   for (const [name, tool] of Object.entries(config.tools ?? {})) {
     checkToolShape(name, tool)
     checkToolMembers(name, tool)
-    if (tool.task !== undefined && config.tasks === undefined)
+    if (tool.task !== undefined && !extensions.some(({ name }) => name === 'tasks'))
       throw new TypeError(
         `Tool "${name}" has "task", but the server has no "tasks": pass a store, such as createMemoryTasks().`,
       )
@@ -236,6 +243,21 @@ export function checkConfig(given: MCPServerConfig): MCPServerConfig & { readonl
   checkHosting(config)
   return config
 }
+
+/** The options that are extensions of that name, as in `tasks`. */
+export function namedExtensions(given: object): { readonly [name: string]: Extension } {
+  const all: [string, Partial<Extension> | null | undefined][] = Object.entries(given ?? {})
+  return Object.fromEntries(all.filter(([name, one]) => one?.name === name && isExtension(one))) as {
+    [name: string]: Extension
+  }
+}
+
+/** For a table of options: of any kind. */
+export const namesOf = (named: object): object =>
+  Object.fromEntries(Object.keys(named).map((name) => [name, 1]))
+
+const isExtension = (one: unknown): one is Extension =>
+  typeof (one as Partial<Extension> | null | undefined)?.join === 'function'
 
 /** Prints a warning for a name of a tool that clients may refuse. */
 export function warnOfName(name: string): void {

@@ -4,7 +4,7 @@
  */
 
 import type { ToolInfo } from './config.ts'
-import { type MCPServerConfig as NativeConfig, SERVER_OPTIONS } from './config.ts'
+import { type MCPServerConfig as NativeConfig, namedExtensions, namesOf, SERVER_OPTIONS } from './config.ts'
 import type { ElicitParams } from './definition/ask.ts'
 import type { PromptsConfig } from './definition/prompt.ts'
 import type { ResourcesConfig } from './definition/resource.ts'
@@ -27,6 +27,7 @@ import {
 } from './mastra/server-detail.ts'
 import { createToolActions, type ToolActions } from './mastra/tool-actions.ts'
 import type { Context } from './request/context.ts'
+import type { ExtensionOptions } from './request/extension.ts'
 import { MCPServer as NativeServer } from './server.ts'
 
 export type { ToolInfo } from './config.ts'
@@ -120,13 +121,13 @@ export class MCPServer extends NativeServer<MastraContext> {
 
   /** @throws TypeError for an invalid configuration, naming the option. */
   constructor(given: MCPServerConfig) {
-    const known: Names<MCPServerConfig> = {
+    const known: Names<Omit<MCPServerConfig, keyof ExtensionOptions>> = {
       ...SERVER_OPTIONS,
       ...PUBLICATION,
       protocolVersion: { '2025-11-25': 1, '2026-07-28': 1 },
     }
     refuseMisplaced('MCPServer', given)
-    requireOptions('MCPServer', given, known)
+    requireOptions('MCPServer', given, { ...namesOf(namedExtensions(given)), ...known })
     refuseUnknown('"repository"', given.repository, REPOSITORY)
     const { protocolVersion: _, tools, resources, prompts, ...rest } = given
     const { repository, releaseDate, isLatest, packageCanonical, packages, remotes, ...config } = rest

@@ -8,8 +8,8 @@ import { toAppOptions, toCallLimits } from './http/hosting.ts'
 import { loadPage } from './http/load-page.ts'
 import { createAnswerer } from './protocol/answerer.ts'
 import { createEngine } from './protocol/engine.ts'
+import type { RequestOptions } from './request/extension.ts'
 import { createShares } from './request/shares.ts'
-import type { RequestOptions } from './request/task-support.ts'
 
 /** `feed`: publishes the changes of this server, and notifies streams and sessions of them. */
 export function createServerApp(
@@ -34,6 +34,7 @@ export function createServerApp(
       ...toAppOptions(config, reportError, definition.hasScopes || setup !== undefined),
       name,
       owner,
+      routes: options.extensions?.serve,
       hasSessionStreams: subscriptions !== undefined,
     },
   )

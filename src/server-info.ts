@@ -3,12 +3,14 @@ import type { DeploymentInfo, MCPServerConfig, ToolInfo } from './config.ts'
 import type { CompiledTool } from './definition/compiled-tool.ts'
 import { present } from './definition/present.ts'
 import { tokenAuthOf } from './http/known-callers.ts'
+import type { Extensions } from './request/extension.ts'
 
 export function describeDeployment(
   config: MCPServerConfig & { readonly id: string },
+  extensions: Extensions | undefined,
   env: unknown,
 ): DeploymentInfo {
-  const { id, auth, bus, subscriptions, http, rendezvous, secret, tasks, legacy = 'explain' } = config
+  const { id, auth, bus, subscriptions, http, rendezvous, secret, legacy = 'explain' } = config
   const tokenAuth = env === undefined ? undefined : tokenAuthOf(config)
   const authFault = tokenAuth?.faultIn?.(env, id)
   const signIn = tokenAuth?.signInFacts?.(env)
@@ -22,11 +24,9 @@ export function describeDeployment(
     hasRendezvous: rendezvous !== undefined,
     hasSecret: secret !== undefined,
     legacy,
-    hasTasks: tasks !== undefined,
-    hasLocalTasks: tasks?.isLocal === true,
-    hasTaskRunner: tasks?.hasRunner === true,
     hasAuth: auth !== undefined && auth !== 'host',
     ...(http?.publicUrl !== undefined && { publicUrl: http.publicUrl }),
+    ...extensions?.facts(env),
     knowsPublicUrl: http?.publicUrl !== undefined || http?.trustProxy === true,
   }
 }

@@ -3,6 +3,7 @@
  * module's default export it is already a server on platforms that use fetch.
  */
 import {
+  type CheckedConfig,
   checkConfig,
   type DeploymentInfo,
   type MCPServerConfig,
@@ -35,14 +36,18 @@ import { createReportError } from './http/log.ts'
 import type { SessionParts } from './protocol/session.ts'
 import type { Context as AnyContext } from './request/context.ts'
 import type { ToolCallContext } from './request/direct-call.ts'
+import type { ExtensionApis, Extensions, RequestOptions } from './request/extension.ts'
 import { toFetch } from './request/fetch-call.ts'
 import { loadDirectCall } from './request/load-direct-call.ts'
 import type { ReportError } from './request/options.ts'
 import type { RequestPlatform } from './request/platform.ts'
-import type { RequestOptions, TaskControls, TaskSupport } from './request/task-support.ts'
 import { createToolHandle, type ToolHandle } from './request/tool-handle.ts'
 import { createServerApp } from './server-app.ts'
 import { describeDeployment, describeTool } from './server-info.ts'
+
+/** With the members of its extensions. */
+// biome-ignore lint/correctness/noUnusedVariables: as of the class.
+export interface MCPServer<Context extends McpContext = McpContext> extends ExtensionApis {}
 
 /**
  * An MCP server that lives for one request.
@@ -51,6 +56,7 @@ import { describeDeployment, describeTool } from './server-info.ts'
  * export default new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', tools: { refund } })
  * ```
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor adds the members of its extensions.
 export class MCPServer<Context extends McpContext = McpContext> {
   readonly id: string
   readonly name: string
@@ -59,7 +65,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   readonly tools: NotifiableLists['tools']
   readonly prompts: NotifiableLists['prompts']
   readonly resources: NotifiableLists['resources']
-  readonly #config: MCPServerConfig & { readonly id: string }
+  readonly #config: CheckedConfig
   readonly #reportError: ReportError
   /** Names what it has in shared places. */
   readonly #owner: StoreOwner
@@ -68,6 +74,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   readonly #prompts: (readonly [string, AnyPrompt])[] = []
   /** Publishes changes, and notifies streams and sessions of them. */
   readonly #feed: Feed
+  readonly #extensions: Extensions | undefined
   #definition: Definition | undefined
   #app: App | undefined
   /** Its definition is replaced by `changeTools`. */
@@ -94,13 +101,15 @@ export class MCPServer<Context extends McpContext = McpContext> {
     this.tools = lists.tools
     this.prompts = lists.prompts
     this.resources = lists.resources
-    if (config.tasks !== undefined) this.#addTasks(config.tasks)
-  }
-
-  /** The tasks of this server: sends events to them and runs them. @throws TypeError without the option `tasks`. */
-  get tasks(): TaskControls {
-    if (this.#config.tasks !== undefined) return this.#config.tasks
-    throw new TypeError('This server has no "tasks": pass a store, such as createMemoryTasks().')
+    this.#extensions = config.extensions[0]?.join(config.extensions)
+    this.#extensions?.attach({
+      owner: this.#owner,
+      options: () => this.#requestOptions(),
+      telemetry: config.telemetry,
+      tools: this.#tools,
+      server: this,
+      requireCallers: (method, scopes) => requireCallers(config, 'Method', method, scopes),
+    })
   }
 
   /**
@@ -128,7 +137,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
 
   /** Ends `subscriptions/listen` streams with their result, when a process stops. The server can still serve requests. */
   async close(): Promise<void> {
-    this.#config.tasks?.close()
+    this.#extensions?.close()
     this.#app?.engine.close()
     await this.#config.gateway?.close()
   }
@@ -197,7 +206,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
    * that deployment, also what `auth` lacks in it.
    */
   getDeploymentInfo(env?: unknown): DeploymentInfo {
-    return describeDeployment(this.#config, env)
+    return describeDeployment(this.#config, this.#extensions, env)
   }
 
   /**
@@ -234,14 +243,6 @@ export class MCPServer<Context extends McpContext = McpContext> {
     return undefined
   }
 
-  #addTasks(tasks: TaskSupport): void {
-    const { telemetry } = this.#config
-    tasks.attach({ owner: this.#owner, options: () => this.#requestOptions(), telemetry })
-    for (const [name, tool] of Object.entries(tasks.tools(this.#tools.values()))) {
-      if (!this.#tools.has(name)) this.#tools.set(name, tool)
-    }
-  }
-
   #compile(): Definition {
     if (this.#definition !== undefined) return this.#definition
     const { agents = {}, workflows = {}, resources, prompts, instructions, setup, gateway } = this.#config
@@ -255,7 +256,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
       registeredResources: this.#resources,
       prompts,
       registeredPrompts: this.#prompts,
-      hasOtherScopes: gateway?.hasScopes,
+      hasOtherScopes: gateway?.hasScopes || this.#extensions?.hasScopes,
       warn,
     })
     // What servers behind this one have is not known yet.
@@ -270,7 +271,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
   }
 
   #requestOptions(): RequestOptions {
-    const { bus, pageSize = 1000, cache = {}, setup, tasks, gateway, use } = this.#config
+    const { bus, pageSize = 1000, cache = {}, setup, gateway, use } = this.#config
     if (this.#options !== undefined) return this.#options
     this.#options = {
       definition: this.#compile(),
@@ -282,7 +283,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
       reportError: this.#reportError,
       use: use?.length ? use : undefined,
       asking: toAskingOptions(this.#config, this.#owner, this.#reportError),
-      tasks,
+      extensions: this.#extensions,
       gateway,
       extendContext: this.extendContext,
     }

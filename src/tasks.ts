@@ -2,7 +2,6 @@
  * The entry point `mayfly-mcp/tasks`: tool calls that outlive a request.
  */
 export type { TaskContext, TaskMode, TaskOption, TaskOptions } from './definition/task-option.ts'
-export type { SlicePlatform, TaskControls, TaskSupport } from './request/task-support.ts'
 export { CodeChangedError } from './tasks/code-changed.ts'
 export {
   createTaskEndpoint,
@@ -23,5 +22,6 @@ export type {
   TaskRunner,
   TaskStore,
 } from './tasks/store.ts'
+export type { SlicePlatform, TaskControls, TaskSupport } from './tasks/support.ts'
 export { createTasks } from './tasks/tasks.ts'
 export { type PollingOptions, pollingRunner } from './tasks/timer-runner.ts'

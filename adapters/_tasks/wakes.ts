@@ -1,8 +1,8 @@
 /** Shared by message-based runners: the message for each time when a task is due, and its handling. */
 import { toReport } from '../../src/events/outage.ts'
-import type { SlicePlatform, TaskControls } from '../../src/request/task-support.ts'
 import type { RunnerOwner } from '../../src/tasks/store.ts'
 import { isTaskId } from '../../src/tasks/stored.ts'
+import type { SlicePlatform, TaskControls } from '../../src/tasks/support.ts'
 
 /** The content of a message. */
 export interface TaskWake {

@@ -1,13 +1,16 @@
 /** The findings of `mayfly doctor` that do not depend on the platform. */
 import type { Feature } from '../../src/definition/context.ts'
 import type { DeploymentInfo } from '../../src/index.ts'
-import { availability, MATRIX, TASKS_EXTENSION } from '../../src/interaction/matrix.ts'
+import { availability } from '../../src/interaction/matrix.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/versions.ts'
+import { TASKS_EXTENSION } from '../../src/tasks/declared.ts'
+import { TASK_FEATURE } from '../../src/tasks/feature.ts'
 import type { Finding, Project, Target } from '../contract/target.ts'
 import type { Cron } from '../project/cron.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 import { findSecret } from '../project/secrets.ts'
 import { ownFile, stageOption } from '../project/stages.ts'
+import { FEATURES } from './used.ts'
 
 const MIN_SECRET_CHARACTERS = 32
 const MIN_DISTINCT_CHARACTERS = 10
@@ -223,7 +226,7 @@ export function degradations(
 ): Degradation[] {
   const { hasOneProcess = false } = target
   const found = new Map<string, { features: string[]; reason: string; remedy: string }>()
-  for (const feature of Object.keys(MATRIX) as Feature[]) {
+  for (const feature of FEATURES) {
     for (const era of ['modern', 'legacy'] as const) {
       const answer = availability(feature, {
         era,
@@ -231,7 +234,7 @@ export function degradations(
         clientCapabilities: ABLE_CLIENT,
         canStream: true,
         hasSession: info.hasSessions === true,
-        hasTasks: info.hasTasks === true,
+        extensions: info.hasTasks || era === 'legacy' ? TASK_FEATURE : undefined,
         hasBus: info.hasBus || hasOneProcess,
         hasSubscriptions: info.hasSubscriptions === true,
         hasRendezvous: info.hasRendezvous,

@@ -3,6 +3,9 @@ import type { Feature } from '../../src/definition/context.ts'
 import type { DeploymentInfo } from '../../src/index.ts'
 import { MATRIX } from '../../src/interaction/matrix.ts'
 
+/** Those of MCP, and of the extensions that come with Mayfly. */
+export const FEATURES: readonly Feature[] = [...(Object.keys(MATRIX) as Feature[]), 'tasks']
+
 const ELICIT = /\belicit(?:Input)?\b/
 
 /** What the code of a server that uses a feature contains, with the names of Mayfly and of the official SDKs: all of a list. */
@@ -37,5 +40,5 @@ export function usedFeatures(
     (feature === 'tasks' && hasTasks) ||
     // As in `ctx.can('tasks')`.
     ['"', "'", '`'].some((quote) => code.includes(`.can(${quote}${feature}${quote})`))
-  return new Set((Object.keys(MATRIX) as Feature[]).filter(isUsed))
+  return new Set(FEATURES.filter(isUsed))
 }

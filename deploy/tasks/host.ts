@@ -4,7 +4,7 @@
  */
 import { memberOf, textOf } from '../../src/definition/error-text.ts'
 import { serverWithin } from '../../src/http/mounted.ts'
-import type { TaskSupport } from '../../src/request/task-support.ts'
+import type { TaskSupport } from '../../src/tasks/support.ts'
 import type { createTaskAdmin, ServerWithTasks } from '../../src/tasks-admin.ts'
 import { serverIn } from '../doctor/server-in.ts'
 import { importOrEnd } from '../run/load-reason.ts'

@@ -90,6 +90,11 @@ export interface McpContext {
   readonly clientInfo?: Implementation | undefined
   /** The capabilities that the client declared. */
   readonly clientCapabilities: ClientCapabilities
+  /**
+   * The settings with which the client declared an extension, such as `com.example/skills`; undefined if it did not (SEP-2133,
+   * "Negotiation"). A legacy client declares them in `initialize`, and sends them with its `Mcp-Session-Id`.
+   */
+  clientExtension(id: string): { readonly [name: string]: unknown } | undefined
   /** Aborted when the client disconnects or the deadline is near. */
   readonly signal: AbortSignal
   /** When the platform ends this call, in milliseconds since the epoch. */

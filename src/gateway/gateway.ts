@@ -1,14 +1,16 @@
 /** `gateway`: other MCP servers behind one of your own. */
 import type { Definition } from '../definition/compile.ts'
+import type { Era } from '../definition/context.ts'
 import { warn } from '../definition/json-line.ts'
 import { present } from '../definition/present.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import { type Key, keyOf } from '../events/coalesced-changes.ts'
 import type { Feed } from '../events/feed.ts'
+import type { ExtensionMethod } from '../request/extension-method.ts'
 import type { GatewayHost, GatewayMessage, GatewaySupport } from '../request/gateway-support.ts'
 import type { Params } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
-import type { TaskMethod } from '../request/task-method.ts'
+import { TASKS_EXTENSION } from '../tasks/declared.ts'
 import { type Budget, createBudget, type Forget } from './byte-budget.ts'
 import { type FollowedServer, followServers } from './follow.ts'
 import { isIncluded } from './included.ts'
@@ -55,7 +57,7 @@ interface Merged {
 
 class Gateway implements GatewaySupport {
   readonly hasScopes: boolean
-  readonly relaysTasks: boolean
+  readonly #relaysTasks: boolean
   readonly #upstreams: readonly Upstream[]
   readonly #lists: ReadonlyMap<Upstream, ListCache<Lists>>
   readonly #listTimeoutMs: number
@@ -82,7 +84,7 @@ class Gateway implements GatewaySupport {
     this.hasScopes = Object.values(servers).some(
       ({ scopes = [] }) => typeof scopes === 'function' || scopes.length > 0,
     )
-    this.relaysTasks = Object.values(servers).some((server) => 'url' in server)
+    this.#relaysTasks = Object.values(servers).some((server) => 'url' in server)
     this.#listTimeoutMs = timeoutMs
     this.#upstreams = Object.entries(servers).map(([name, server]) => new Upstream(name, server, options))
     this.#lists = new Map(
@@ -170,11 +172,21 @@ class Gateway implements GatewaySupport {
     return found.flat()
   }
 
-  taskMethod(method: string, params: Params, host: GatewayHost): TaskMethod | undefined {
+  /** Calls of servers behind may become tasks, if there is a seal for their handles. */
+  extensions(era: Era, env: unknown, { asking, use }: GatewayHost): object | undefined {
+    const isOffered = this.#relaysTasks && era === 'modern' && use === undefined
+    return isOffered && asking.sealFor(env) !== undefined ? { [TASKS_EXTENSION]: {} } : undefined
+  }
+
+  method(method: string, params: Params, host: GatewayHost): ExtensionMethod | undefined {
     const name = taskServerOf({ method, params })
     const upstream = this.#upstreams.find((one) => one.name === name)
     // Another id may be that of a task of this server.
-    if (upstream === undefined && (host.tasks !== undefined || !this.relaysTasks)) return undefined
+    if (
+      upstream === undefined &&
+      (host.extensions?.method(method, 'modern') !== undefined || !this.#relaysTasks)
+    )
+      return undefined
     return createTaskMethod(method, upstream, host, (server, context) => {
       const { auth, env, request, waitUntil, deadline } = context
       const message = { method, params, caller: { auth, env, request }, waitUntil, deadline }

@@ -9,13 +9,14 @@ import { cancelTask, getTask, updateTask } from '../client/task-requests.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
 import type { Binding, Seal } from '../interaction/seal.ts'
 import type { Context } from '../request/context.ts'
-import { requireDeclared } from '../request/declared-tasks.ts'
+import type { ExtensionMethod } from '../request/extension-method.ts'
 import type { GatewayHost } from '../request/gateway-support.ts'
-import { type MethodResult, StartedTask, toMethodResult } from '../request/method-result.ts'
+import { StartedTask, toMethodResult } from '../request/method-result.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
 import type { RequestScope } from '../request/request-server.ts'
-import { type TaskMethod, unknownTask } from '../request/task-method.ts'
+import { requireDeclared } from '../tasks/declared.ts'
+import { unknownTask } from '../tasks/unknown-task.ts'
 import { toCallEnd, toCallerText } from './failure.ts'
 import { capabilitiesFor, withoutProtocol } from './relay.ts'
 import { guardOfUnknown } from './scopes.ts'
@@ -91,11 +92,12 @@ export function createTaskMethod(
   upstream: Upstream | undefined,
   { asking, reportError }: GatewayHost,
   openFor: (upstream: Upstream, context: Context) => Promise<Opened>,
-): TaskMethod | undefined {
+): ExtensionMethod | undefined {
   const ask = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
   if (ask === undefined) return undefined
-  const run = async (scope: RequestScope, params: Params): Promise<MethodResult> => {
+  const run: ExtensionMethod['run'] = async (scope, params, _options, headers) => {
     const { context } = scope
+    headers?.checkName('taskId')
     requireDeclared(context)
     const id = stringParam(params, 'taskId')
     if (upstream === undefined) throw unknownTask()
@@ -118,7 +120,7 @@ export function createTaskMethod(
       throw toCallEnd(error, upstream, context, reportError)
     }
   }
-  return { run }
+  return { eras: ['modern'], run }
 }
 
 async function open(

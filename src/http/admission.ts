@@ -3,6 +3,7 @@ import type { Auth } from '../auth/auth.ts'
 import type { Admitted } from '../protocol/engine-options.ts'
 import type { Access } from '../request/access.ts'
 import { NO_VARIABLES } from '../request/connection.ts'
+import type { Extensions } from '../request/extension.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import { CORS_HEADERS } from './cors.ts'
@@ -22,6 +23,8 @@ export interface AdmissionOptions extends GuardOptions, PublicUrlOptions {
   /** What a caller may use that nobody has identified. Undefined: everything. */
   readonly unknownAccess: Access | undefined
   readonly reportError: ReportError
+  /** What answers a request for a path beside the endpoint, besides `auth`. Undefined: nothing. */
+  readonly routes?: Extensions['serve']
 }
 
 /** An HTTP request that has not been checked yet. */

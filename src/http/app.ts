@@ -96,7 +96,7 @@ export function createApp(
     return answer
   }
 
-  const serveOwn = options.auth?.serve && createServeOwn(options, shared.traffic, log)
+  const serveOwn = (options.auth?.serve ?? options.routes) && createServeOwn(options, shared.traffic, log)
 
   const serveOtherMethod = async (received: Received): Promise<Response> => {
     const response = toResponse(log(await answerOtherMethod(received), received))
@@ -138,10 +138,10 @@ export function createApp(
 
 type LogAnswer = <Answer extends Reply>(answer: Answer, seen: Received | Admitted) => Answer
 
-/** Undefined: the request is for no path of `auth`. */
+/** Undefined: the request is for no such path. */
 type ServeOwn = (received: Received) => Promise<Response | undefined>
 
-/** Answers the paths of an `auth` that has some. */
+/** Answers the paths of an `auth` or an extension that has some. */
 function createServeOwn(options: AppOptions, traffic: SharedChecks['traffic'], log: LogAnswer): ServeOwn {
   const checks = { traffic, guard: createGuard({ ...options, allowedOrigins: ['*'] }) }
   return async (received) => {
@@ -191,7 +191,7 @@ function createEndpoint(
       return admitted instanceof BufferedReply ? toResponse(log(admitted, received)) : admitted
     },
     async owns(request, platform) {
-      if (options.auth?.serve === undefined) return false
+      if (serveOwn === undefined) return false
       const report = (error: unknown): void => options.reportError(error, { auth: true })
       const answer = await withPart(loadOther, ({ answerOf }) =>
         answerOf(request, platform, options, { report }),

@@ -28,16 +28,19 @@ const ANSWER_MS = 20_000
 /** Milliseconds before the platform ends the call, to answer. */
 const MARGIN_MS = 200
 
-/** What answers a request for a path of `auth`; undefined for any other request. */
+/** What answers a request for a path of `auth` or of an extension; undefined for any other request. */
 export function answerOf(
   request: Request,
   platform: RequestPlatform,
-  options: Pick<AuthPathOptions, 'auth' | 'serverId' | 'name' | 'trustProxy' | 'publicUrl' | 'allowedHosts'>,
+  options: Pick<
+    AuthPathOptions,
+    'auth' | 'routes' | 'serverId' | 'name' | 'trustProxy' | 'publicUrl' | 'allowedHosts'
+  >,
   own: Pick<AuthContext, 'waitUntil'> & Pick<ServeContext, 'report'>,
 ): AnswerOwn | undefined {
   const { auth, serverId, name, trustProxy } = options
   const address = callerAddress(request.headers, platform, trustProxy)
-  return auth?.serve?.(request, {
+  const context: ServeContext = {
     ...own,
     env: platform.env,
     server: serverId,
@@ -48,7 +51,8 @@ export function answerOf(
       ...(name !== undefined && { name }),
     }),
     request: () => givenRequest(request, platform),
-  })
+  }
+  return auth?.serve?.(request, context) ?? options.routes?.(request, context)
 }
 
 /**

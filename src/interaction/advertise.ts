@@ -1,6 +1,6 @@
 /** The capabilities that a server advertises. */
 import type { Feature } from '../definition/context.ts'
-import { availability, type Conditions, TASKS_EXTENSION } from './matrix.ts'
+import { availability, type Conditions } from './matrix.ts'
 
 export interface ServerCapabilities {
   tools?: { listChanged?: true }
@@ -8,10 +8,9 @@ export interface ServerCapabilities {
   resources?: { listChanged?: true; subscribe?: true }
   completions?: object
   logging?: object
-  extensions?: { [name: string]: object }
 }
 
-/** What `initialize` and `server/discover` advertise: only capabilities that work here. */
+/** What `initialize` and `server/discover` advertise besides extensions: only capabilities that work here. */
 export function advertise(
   offers: { hasTools: boolean; hasPrompts: boolean; hasResources: boolean; hasCompletions: boolean },
   conditions: Conditions,
@@ -28,7 +27,5 @@ export function advertise(
     ...(offers.hasCompletions && { completions: {} }),
     // Other requests may ask for a level, even if this one did not.
     ...(availability('logging', { ...conditions, hasLogLevel: true }).available && { logging: {} }),
-    ...((conditions.hasTasks || conditions.relaysTasks) &&
-      conditions.era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } }),
   }
 }

@@ -6,9 +6,6 @@ import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Availability, ClientCapabilities, Era, Feature } from '../definition/context.ts'
 import { missingCapabilities } from './capabilities.ts'
 
-/** The identifier of the tasks extension. */
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
-
 /** What an entry of the matrix depends on. */
 export interface Conditions {
   readonly era: Era
@@ -25,7 +22,10 @@ export interface Conditions {
   readonly legacyPolicy: LegacyPolicy
   /** Whether the request came in a session or on stdio. */
   readonly hasSession: boolean
-  readonly hasTasks: boolean
+  /** The extensions of the server, which know of their own features. */
+  readonly extensions?:
+    | { available(feature: Feature, conditions: Conditions): Availability | undefined }
+    | undefined
   /** Whether the tool has `task`, so that its call can become one. Undefined: some tool has. */
   readonly hasTaskOption?: boolean
   /** Whether the call is a task: its progress is stored, and what it asks too. */
@@ -40,8 +40,6 @@ export interface Conditions {
   readonly hasLogLevel?: boolean
   /** Whether the platform reports that a client has disconnected. Undefined: it does. */
   readonly seesDisconnect?: boolean
-  /** Whether calls of servers behind a gateway may become tasks. */
-  readonly relaysTasks?: boolean
 }
 
 export type Need =
@@ -50,8 +48,6 @@ export type Need =
   | 'subscriptions'
   | 'secret'
   | 'rendezvous'
-  | 'tasks'
-  | 'task'
   | 'client'
   | 'asking'
   | 'state'
@@ -89,8 +85,11 @@ const CHANGES: Row = {
   legacy: { needs: ['subscriptions', 'bus', 'secret', 'streaming'] },
 }
 
+/** The features that no extension has. */
+export type OwnFeature = Exclude<Feature, 'tasks'>
+
 /** Entries by feature and column. */
-export const MATRIX: { readonly [F in Feature]: Row } = {
+export const MATRIX: { readonly [F in OwnFeature]: Row } = {
   'elicitation.form': QUESTION,
   'elicitation.url': QUESTION,
   sampling: QUESTION,
@@ -139,15 +138,6 @@ export const MATRIX: { readonly [F in Feature]: Row } = {
     session: ALWAYS,
   },
   completions: all(ALWAYS),
-  tasks: {
-    ...all(
-      unavailable(
-        'The tasks extension needs MCP 2026-07-28.',
-        "Choose the tool's task.fallback: wait in the call, return a handle, or refuse.",
-      ),
-    ),
-    modern: { needs: ['tasks', 'client', 'task'] },
-  },
 }
 
 /** Alternatives: the model can ask for a legacy form, and 2025-11-25 has a special error for a URL. */
@@ -162,7 +152,6 @@ const DECLARED: { readonly [F in Feature]?: ClientCapabilities } = {
   'elicitation.url': { elicitation: { url: {} } },
   sampling: { sampling: {} },
   roots: { roots: {} },
-  tasks: { extensions: { [TASKS_EXTENSION]: {} } },
 }
 
 const SET_SECRET =
@@ -189,14 +178,6 @@ const MISSING: { readonly [N in Need]: { readonly reason: string; readonly remed
   rendezvous: {
     reason: 'A legacy client can only be asked on an open connection, and this server has none.',
     remedy: 'Connect with a client of MCP 2026-07-28 or later, or configure a rendezvous.',
-  },
-  tasks: {
-    reason: 'The server has no "tasks".',
-    remedy: 'Pass `tasks: createMemoryTasks()`, or tasks in a shared store.',
-  },
-  task: {
-    reason: 'This call cannot become a task.',
-    remedy: 'Give the tool the option `task`.',
   },
   asking: {
     reason: 'Only tools, prompts and resource reads can ask the client.',
@@ -233,13 +214,21 @@ export function policyFor(method: string, policy: LegacyPolicy): LegacyPolicy {
 
 /** The availability of `feature` under these conditions. */
 export function availability(feature: Feature, conditions: Conditions): Availability {
-  const cell = cellOf(feature, conditions)
+  if (!(feature in MATRIX))
+    return (
+      conditions.extensions?.available(feature, conditions) ?? {
+        available: false,
+        reason: `The server has no "${feature}".`,
+        remedy: 'Pass the extension that has it.',
+      }
+    )
+  const cell = cellOf(feature as OwnFeature, conditions)
   if (cell.unavailable !== undefined) return { available: false, ...cell.unavailable }
   const missing = cell.needs.find((need) => !holds(need, feature, conditions))
   return missing === undefined ? AVAILABLE : { available: false, ...MISSING[missing] }
 }
 
-function cellOf(feature: Feature, { era, legacyPolicy, protocolVersion, hasSession }: Conditions): Cell {
+function cellOf(feature: OwnFeature, { era, legacyPolicy, protocolVersion, hasSession }: Conditions): Cell {
   if (hasSession && era === 'legacy') return MATRIX[feature].session
   const alternative = era === 'legacy' ? LEGACY_ALTERNATIVES[feature] : undefined
   if (feature === 'elicitation.form' && legacyPolicy === 'arguments')
@@ -262,10 +251,6 @@ function holds(need: Need, feature: Feature, conditions: Conditions): boolean {
       return conditions.hasSecret
     case 'rendezvous':
       return conditions.hasRendezvous && conditions.legacyPolicy === 'rendezvous'
-    case 'tasks':
-      return conditions.hasTasks
-    case 'task':
-      return conditions.hasTaskOption !== false
     case 'asking':
       return conditions.canAsk !== false
     case 'state':

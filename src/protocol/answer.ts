@@ -13,12 +13,12 @@ import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import type { Asking } from '../interaction/load-asking.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
+import type { HeaderCheck } from '../request/header-check.ts'
 import { loadSetupServer } from '../request/load-setup-server.ts'
 import { inputRequired, type MethodResult, toMethodResult } from '../request/method-result.ts'
 import type { Params } from '../request/params.ts'
 import { givenRequest } from '../request/platform.ts'
 import { RequestScope } from '../request/request-server.ts'
-import type { HeaderCheck } from '../request/tools.ts'
 import type { ContextWire } from '../request/wire.ts'
 import { beginInteraction, canAsk, openRounds } from './asking.ts'
 import type { Call, EarlierRounds } from './call.ts'
@@ -27,7 +27,7 @@ import { deadlineError, deadlineOf, earliestEnd, watchCall } from './deadline.ts
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { readProgressToken } from './envelope.ts'
 import { type Failure, toFailure } from './failure.ts'
-import { checkParamHeaders } from './headers.ts'
+import { checkNameHeader, checkParamHeaders } from './headers.ts'
 import { notificationMessage, type RpcId } from './json-rpc.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
@@ -145,6 +145,10 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
     const { params, era } = this.#call
     const presence = era === 'modern' ? 'needed' : 'optional'
     checkParamHeaders(this.#incoming.request.headers, paramHeaders, params.arguments, presence)
+  }
+
+  checkName(parameter: string): void {
+    checkNameHeader(this.#incoming.request.headers, this.#call.params, parameter, 'optional')
   }
 
   async #prepare(run: Run): Promise<MethodResult> {

@@ -14,11 +14,11 @@ import { isLegacyVersion, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts
 
 export function createAnswerer(options: EngineOptions): Answerer {
   const listen = createListenLater(options)
-  const serveModern = createModern(options, listen.serve)
+  const serveModern = createModern(options, listen)
   let legacy: ServeLegacy | undefined
   const serveLegacy: ServeLegacy = (message, incoming) =>
     withPart(loadLegacy, ({ createLegacy }) => {
-      legacy ??= createLegacy(options, listen.open)
+      legacy ??= createLegacy(options, listen)
       return legacy(message, incoming)
     })
   return {

@@ -30,11 +30,8 @@ export function conditionsOf(
     bus,
     asking,
     subscriptions,
-    tasks,
-    gateway,
-    use,
-  }: Pick<EngineOptions, 'bus' | 'asking' | 'subscriptions'> &
-    Partial<Pick<EngineOptions, 'tasks' | 'gateway' | 'use'>>,
+    extensions,
+  }: Pick<EngineOptions, 'bus' | 'asking' | 'subscriptions'> & Partial<Pick<EngineOptions, 'extensions'>>,
 ): Conditions {
   const { session, env, isLongLived, seesDisconnect } = incoming.platform
   const hasSecret = asking.sealFor(env) !== undefined
@@ -49,9 +46,8 @@ export function conditionsOf(
     hasRendezvous: asking.rendezvousFor(env) !== undefined,
     legacyPolicy: asking.legacyPolicy,
     hasSession: session !== undefined,
-    hasTasks: tasks !== undefined,
+    extensions,
     mustRemember: asking.singleUse !== undefined,
     seesDisconnect: seesDisconnect !== false,
-    relaysTasks: hasSecret && use === undefined && gateway?.relaysTasks === true,
   }
 }

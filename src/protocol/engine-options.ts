@@ -9,10 +9,10 @@ import type { StoreOwner } from '../definition/store-owner.ts'
 import type { Wanted } from '../events/coalesced-changes.ts'
 import type { Feed } from '../events/feed.ts'
 import type { Access } from '../request/access.ts'
+import type { Extensions, RequestOptions } from '../request/extension.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import type { Shares, Sharing } from '../request/shares.ts'
-import type { RequestOptions, TaskSupport } from '../request/task-support.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { BatchAnswers } from './batch-answers.ts'
 import type { Envelope } from './envelope.ts'
@@ -198,7 +198,7 @@ export interface StreamTexts {
   /** The `_meta` of each notification. */
   readonly meta: Meta | undefined
   /** The notification of a change that is not one of MCP's own lists and resources. */
-  readonly translate?: TaskSupport['translate'] | undefined
+  readonly translate?: Extensions['translate'] | undefined
 }
 
 /**

@@ -15,14 +15,10 @@ const DECIMAL = /^-?\d+(\.\d+)?$/
 const HEADER_SAFE = /^[\t\x20-\x7e]*$/
 
 /** The parameter that `Mcp-Name` repeats. */
-const NAME_SOURCE: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
+const NAME_SOURCE: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
-  // The tasks extension, "Streamable HTTP: Routing Headers".
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
 ])
 
 /** Whether the headers are required, as they are for modern requests. */
@@ -43,13 +39,16 @@ export function checkStandardHeaders(
   if (methodHeader !== null && methodHeader !== method)
     throw mismatch(`the Mcp-Method header is "${methodHeader}", but the body has "${method}"`)
   const source = NAME_SOURCE.get(method)
-  if (source === undefined) return
+  if (source !== undefined) checkNameHeader(headers, params, source, presence)
+}
+
+/** `Mcp-Name` must repeat a parameter. @throws ProtocolError `-32020` */
+export function checkNameHeader(headers: Headers, params: Params, source: string, presence: Presence): void {
   const value = params[source]
   if (typeof value !== 'string') return // refused with -32602 when the parameters are read
   const nameHeader = headers.get('mcp-name')
   if (nameHeader === null) {
-    // Most servers do not have the extension's methods.
-    if (presence === 'optional' || source === 'taskId') return
+    if (presence === 'optional') return
     throw mismatch('the Mcp-Name header is missing')
   }
   if (decode(nameHeader, 'Mcp-Name') !== value)

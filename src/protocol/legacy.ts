@@ -13,15 +13,17 @@ import type { MethodResult } from '../request/method-result.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import type { ClientSession } from '../request/platform.ts'
 import { principalOf } from '../request/principal.ts'
-import { RunningCall } from './answer.ts'
+import { type Compose, type Run, RunningCall } from './answer.ts'
 import type { Call, EarlierRounds } from './call.ts'
 import { conditionsOf, definitionOf } from './conditions.ts'
+import { declaredExtensions } from './declared-extensions.ts'
 import { createDeclaredTokens, type Declared, type DeclaredTokens } from './declared-token.ts'
 import { clientLabel, clip } from './describe.ts'
-import type { EngineOptions, Incoming, OpenStream, StreamServer } from './engine-options.ts'
+import type { EngineOptions, Incoming, StreamServer } from './engine-options.ts'
 import { isImplementation, isLogLevel } from './envelope.ts'
 import { type RpcId, resultMessage } from './json-rpc.ts'
 import { legacyRounds } from './legacy-rounds.ts'
+import type { Hold, Listen } from './listen.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
 import { DEFAULT_LEGACY_VERSION, LEGACY_VERSIONS } from './versions.ts'
@@ -41,7 +43,7 @@ const OPEN_TIMEOUT_MS = 3 * ANSWER_TIMEOUT_MS
 /** Maximum UTF-16 units of the JSON that `initialize` may declare in a session, which stores it. */
 const MAX_DECLARED_CHARACTERS = 32_768
 
-export function createLegacy(options: EngineOptions, open: OpenStream): ServeLegacy {
+export function createLegacy(options: EngineOptions, listen: Listen): ServeLegacy {
   const tokens = createDeclaredTokens()
   return (request, incoming) => {
     const { id, method } = request
@@ -52,41 +54,48 @@ export function createLegacy(options: EngineOptions, open: OpenStream): ServeLeg
     const token = incoming.request.headers.get('mcp-session-id')
     const serve = (declared: Declared | undefined) => {
       // Only a sealed id identifies a client.
-      const server = { session: (declared && seal && token) || undefined, options, open }
+      const server = { session: (declared && seal && token) || undefined, options, open: listen.open }
       if (incoming.request.method !== 'POST') {
         const opening = options.subscriptions!.handleStream(incoming, server)
         return withTimeout(opening, OPEN_TIMEOUT_MS, 'store of subscriptions')
       }
-      const run = findRun(method, params, incoming, server)
-      if (run === undefined) throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
+      const served = find(method, params, incoming, server)
+      if (served === undefined)
+        throw new ProtocolError(ErrorCode.methodNotFound, `Method not found: ${method}`)
       const call = toCall({ id, method, params }, rounds, declared, incoming)
-      return new RunningCall(call, incoming, options, (result) => resultMessage(id, withMeta(result))).answer(
-        run,
-      )
+      const compose: Compose = (result) => resultMessage(id, withMeta(result))
+      return served.hold === undefined
+        ? new RunningCall(call, incoming, options, compose).answer(served.run)
+        : (served.hold as Hold)(call, incoming, options, compose, listen.reserve)
     }
     if (lasting !== undefined) return serve(lasting.declared)
     const declared = tokens.read(token, seal, principalOf(incoming))
     return declared instanceof Promise ? declared.then(serve) : serve(declared)
   }
 
-  function findRun(method: string, params: Params, incoming: Incoming, server: StreamServer) {
+  function find(
+    method: string,
+    params: Params,
+    incoming: Incoming,
+    server: StreamServer,
+  ): { readonly run: Run; readonly hold?: unknown } | undefined {
     const { session } = incoming.platform
     const definition = definitionOf(incoming, options)
-    if (method === 'ping') return (): MethodResult => ({ members: NO_MEMBERS })
-    if (method === 'logging/setLevel') return (): MethodResult => setLevel(params, session)
+    if (method === 'ping') return { run: () => ({ members: NO_MEMBERS }) }
+    if (method === 'logging/setLevel') return { run: () => setLevel(params, session) }
     const { subscriptions } = session ?? options
     if (
       subscriptions !== undefined &&
       definition.hasResources &&
       /^resources\/(un)?subscribe$/.test(method)
     ) {
-      return async (): Promise<MethodResult> => {
+      const run = async (): Promise<MethodResult> => {
         await subscriptions.change(method, stringParam(params, 'uri'), incoming, server)
         return { members: NO_MEMBERS }
       }
+      return { run }
     }
-    const entry = findMethod(method, 'legacy', definition)
-    return entry?.run
+    return findMethod(method, 'legacy', definition) ?? options.extensions?.method(method, 'legacy')
   }
 }
 
@@ -153,11 +162,15 @@ async function initialize(
   const token = lasting
     ? undefined
     : await tokens.write(declared, sealOf(incoming, options), principalOf(incoming))
-  const capabilities = advertise(definitionOf(incoming, options), {
-    ...conditionsOf({ era: 'legacy', protocolVersion, clientCapabilities }, incoming, options),
-    // Without an id there is no session to subscribe in.
-    ...(token === undefined && { hasSubscriptions: false }),
-  })
+  const conditions = conditionsOf({ era: 'legacy', protocolVersion, clientCapabilities }, incoming, options)
+  const capabilities = {
+    ...advertise(definitionOf(incoming, options), {
+      ...conditions,
+      // Without an id there is no session to subscribe in.
+      ...(token === undefined && { hasSubscriptions: false }),
+    }),
+    ...declaredExtensions(conditions, incoming.platform.env, options),
+  }
   const { serverInfo, instructions, hasScopes } = options.definition
   const mayRead = instructions !== undefined && !hidesNames(incoming.access, hasScopes)
   const result = JSON.stringify({

@@ -3,12 +3,11 @@ import { part } from '../definition/part.ts'
 import type { EngineOptions } from './engine-options.ts'
 import type { Listen } from './listen.ts'
 import { loadListen } from './load-listen.ts'
-import type { Reply } from './reply.ts'
 
 export function createListenLater(options: EngineOptions): Listen {
   let listen: Listen | undefined
   let closings = 0
-  const open = async (use: (listen: Listen) => Reply | Promise<Reply>): Promise<Reply> => {
+  const open = async <Opened>(use: (listen: Listen) => Opened | Promise<Opened>): Promise<Opened> => {
     const closingsBefore = closings
     const { createListen } = await part(loadListen)
     listen ??= createListen(options)
@@ -21,6 +20,7 @@ export function createListenLater(options: EngineOptions): Listen {
     serve: (call, incoming) =>
       listen === undefined ? open((one) => one.serve(call, incoming)) : listen.serve(call, incoming),
     open: (...stream) => (listen === undefined ? open((one) => one.open(...stream)) : listen.open(...stream)),
+    reserve: (...place) => open((one) => one.reserve(...place)),
     close() {
       closings++
       listen?.close()

@@ -4,6 +4,7 @@ import { advertise } from '../interaction/advertise.ts'
 import type { CacheHints, MethodResult } from '../request/method-result.ts'
 import type { RequestScope } from '../request/request-server.ts'
 import type { Compose, Run } from './answer.ts'
+import { declaredExtensions } from './declared-extensions.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { META } from './envelope.ts'
 import { resultMessage } from './json-rpc.ts'
@@ -48,16 +49,20 @@ export function createShared(options: EngineOptions, serverMeta: object, compose
   const composeDiscovery: Compose = (result, scope, { id }) =>
     resultMessage(id, composeMembers(result, listHints(scope, options, false), discoveryMeta))
 
-  const discover = ({ definition, context: { conditions }, hidesNames }: RequestScope): MethodResult => ({
+  const capabilitiesFor = ({ definition, context: { conditions, env } }: RequestScope): object => ({
+    ...advertise(definition, conditions),
+    ...declaredExtensions(conditions, env, options),
+  })
+  const discover = (scope: RequestScope): MethodResult => ({
     members: asMembers(
-      `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${hidesNames ? '' : instructions}"capabilities":${JSON.stringify(advertise(definition, conditions))}`,
+      `"supportedVersions":${JSON.stringify(MODERN_VERSIONS)},${scope.hidesNames ? '' : instructions}"capabilities":${JSON.stringify(capabilitiesFor(scope))}`,
     ),
   })
 
   return { discover, discovery: composeDiscovery, list: composeList, private: composePrivate }
 }
 
-/** A list is public unless it can depend on the caller: because of `setup`, authorization, a callback that reads the context, or tools for clients without tasks. */
+/** A list is public unless it can depend on the caller: because of `setup`, authorization, a callback that reads the context, or tools that some clients do not see. */
 function listHints(
   { hasAccess, definition: { isIncomplete } }: RequestScope,
   { cache, setup, gateway }: EngineOptions,
@@ -70,8 +75,8 @@ function listHints(
   }
 }
 
-function asksCallbacks(method: string, { definition, tasks }: EngineOptions): boolean {
+function asksCallbacks(method: string, { definition, extensions }: EngineOptions): boolean {
   if (method === 'prompts/list') return definition.prompts.callbacks !== undefined
-  if (method === 'tools/list') return tasks?.hasTools === true
-  return definition.resources.callbacks !== undefined
+  if (method === 'tools/list') return extensions?.hidesTools === true
+  return method.startsWith('resources/') && definition.resources.callbacks !== undefined
 }

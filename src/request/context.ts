@@ -24,6 +24,7 @@ import type {
   StepOptions,
 } from '../definition/context.ts'
 import type { InputRequired } from '../definition/input-required.ts'
+import { isObject } from '../definition/is-object.ts'
 import type { Jsonified } from '../definition/jsonified.ts'
 import { part } from '../definition/part.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
@@ -36,7 +37,6 @@ import type { StepFunction } from '../interaction/steps.ts'
 import { splitMeta } from './meta.ts'
 import { Notifier } from './notifier.ts'
 import { ownAuth } from './own-auth.ts'
-import { TaskNeededError } from './taskless.ts'
 import type { ContextFacts, ContextWire } from './wire.ts'
 
 const ignore = (): void => {}
@@ -106,16 +106,6 @@ export class Context implements McpContext {
     return false
   }
 
-  /** @throws TaskNeededError */
-  async sleep(_name: string, _ms: number): Promise<void> {
-    throw new TaskNeededError('ctx.sleep')
-  }
-
-  /** @throws TaskNeededError */
-  async waitFor(_name: string, _options?: object): Promise<unknown> {
-    throw new TaskNeededError('ctx.waitFor')
-  }
-
   /** The parts of a call, for a task that continues it. */
   get parts(): { readonly facts: ContextFacts; readonly wire: ContextWire } {
     return { facts: this.#facts, wire: this.#wire }
@@ -183,6 +173,11 @@ export class Context implements McpContext {
     const used = this.#using
     used.memo ??= new Map()
     return used.memo
+  }
+
+  clientExtension(id: string): { readonly [name: string]: unknown } | undefined {
+    const settings: unknown = this.clientCapabilities.extensions?.[id]
+    return isObject(settings) ? settings : undefined
   }
 
   can(feature: Feature): Availability {

@@ -15,6 +15,7 @@ import type { Asking } from '../interaction/load-asking.ts'
 import type { Conditions } from '../interaction/matrix.ts'
 import { Context } from './context.ts'
 import type { ReportError } from './options.ts'
+import { TaskNeededError } from './taskless.ts'
 import { tellHooks } from './tell-hooks.ts'
 
 const OUTSIDE: Conditions = {
@@ -26,7 +27,6 @@ const OUTSIDE: Conditions = {
   hasSecret: false,
   hasRendezvous: false,
   hasSession: false,
-  hasTasks: false,
   legacyPolicy: 'explain',
 }
 
@@ -88,6 +88,7 @@ export async function executeCompiled(
     throw new Error(`Invalid arguments for tool ${name}: ${describeIssues(validation.issues)}`)
   const isOurs = given instanceof Context
   const context = isOurs ? given : createContext(name, given, reportError)
+  if (source.task !== undefined) refuseWaits(context)
   extend?.(context)
   const signal = isOurs ? undefined : joined(given.signal, given.abortSignal)
   signal?.throwIfAborted()
@@ -105,6 +106,17 @@ export async function executeCompiled(
   } finally {
     // Removes the listener, since one signal may be used for many calls.
     signal?.removeEventListener('abort', end)
+  }
+}
+
+/** Without a task, nothing could wake the tool. A caller may have passed its own. */
+function refuseWaits(context: Context): void {
+  for (const name of ['sleep', 'waitFor']) {
+    if (name in context) continue
+    const value = async (): Promise<never> => {
+      throw new TaskNeededError(`ctx.${name}`)
+    }
+    Object.defineProperty(context, name, { value, configurable: true })
   }
 }
 

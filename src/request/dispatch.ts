@@ -3,12 +3,13 @@ import type { Definition } from '../definition/compile.ts'
 import type { Era } from '../definition/context.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
 import { type LoadPart, withPart } from '../definition/part.ts'
+import type { RequestOptions } from './extension.ts'
+import type { HeaderCheck } from './header-check.ts'
 import { loadPrompts, loadResources, loadToolList } from './load-methods.ts'
 import type { MethodResult } from './method-result.ts'
 import { type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
-import type { RequestOptions } from './task-support.ts'
-import { callTool, type HeaderCheck } from './tools.ts'
+import { callTool } from './tools.ts'
 
 export type Method = (
   scope: RequestScope,

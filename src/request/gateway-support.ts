@@ -1,12 +1,12 @@
 /** The interface between a server and the servers behind it, which are in a separate entry point (`mayfly-mcp/gateway`). */
 
 import type { Definition } from '../definition/compile.ts'
-import type { AuthInfo, Env } from '../definition/context.ts'
+import type { AuthInfo, Env, Era } from '../definition/context.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Key } from '../events/coalesced-changes.ts'
 import type { Feed } from '../events/feed.ts'
 import type { Seal } from '../interaction/seal.ts'
-import type { TaskMethod } from './task-method.ts'
+import type { ExtensionMethod } from './extension-method.ts'
 
 /** The caller of a request, for the credentials of the servers behind. */
 export interface GatewayCaller {
@@ -33,8 +33,8 @@ export interface GatewayHost {
   readonly publish: (event: ChangeEvent) => Promise<void>
   /** The seal for the handles of tasks; undefined without a secret. */
   readonly asking: { readonly sealFor: (env: unknown) => Seal | undefined }
-  /** The server's own tasks. */
-  readonly tasks: object | undefined
+  /** The server's own extensions. */
+  readonly extensions: { method(name: string, era: Era): unknown } | undefined
   /** The server's middleware, which would not get the result of a task behind. */
   readonly use?: object | undefined
 }
@@ -56,14 +56,14 @@ export interface GatewaySupport {
     message: GatewayMessage,
     host: GatewayHost,
   ): Feed['join']
-  /** Whether calls of servers behind may become tasks, if there is a seal for their handles. */
-  readonly relaysTasks: boolean
-  /** A method of a task of a server behind; undefined for another method, and for a task that is not of one. */
-  taskMethod(
+  /** The extensions that it passes on, with their settings; undefined: none. */
+  extensions(era: Era, env: unknown, host: GatewayHost): object | undefined
+  /** A method of an extension of a server behind; undefined for another method, and for one that is not for a server behind. */
+  method(
     method: string,
     params: { readonly [name: string]: unknown },
     host: GatewayHost,
-  ): TaskMethod | undefined
+  ): ExtensionMethod | undefined
   /** Called when the server closes. */
   close(): Promise<void>
 }

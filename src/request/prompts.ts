@@ -5,6 +5,7 @@ import type { GetPromptResult } from '../definition/content.ts'
 import type { CompiledPrompt, Prompt, PromptOutput, PromptRequest } from '../definition/prompt.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import { describeIssues } from '../definition/schema.ts'
+import type { RequestOptions } from './extension.ts'
 import { type MethodResult, toMethodResult } from './method-result.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import {
@@ -15,7 +16,6 @@ import {
   stringRecordParam,
 } from './params.ts'
 import type { RequestScope } from './request-server.ts'
-import type { RequestOptions } from './task-support.ts'
 
 export async function listPrompts(
   scope: RequestScope,

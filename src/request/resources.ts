@@ -15,6 +15,7 @@ import { withTimeout } from '../definition/timeout.ts'
 import { templateOf } from '../definition/uri-template.ts'
 import { BUS_TIMEOUT_MS } from '../events/outage.ts'
 import { type Access, type Guarded, guardedBy } from './access.ts'
+import type { RequestOptions } from './extension.ts'
 import { type MethodResult, toMethodResult } from './method-result.ts'
 import { ownAuth } from './own-auth.ts'
 import { pageMembers, pageStart } from './pagination.ts'
@@ -23,7 +24,6 @@ import type { Subscriber } from './platform.ts'
 import type { RequestScope } from './request-server.ts'
 import { toResourceContents } from './resource-contents.ts'
 import { type Found, guardsOf } from './resource-guards.ts'
-import type { RequestOptions } from './task-support.ts'
 
 export async function listResources(
   scope: RequestScope,

@@ -3,11 +3,11 @@ import type { CompiledTool } from '../definition/compiled-tool.ts'
 import type { Era } from '../definition/context.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
 import { CONTINUE } from '../interaction/continuation.ts'
+import type { RequestOptions } from './extension.ts'
 import type { MethodResult } from './method-result.ts'
 import { pageMembers, pageStart } from './pagination.ts'
 import type { Params } from './params.ts'
 import type { RequestScope } from './request-server.ts'
-import type { RequestOptions } from './task-support.ts'
 
 /** The complete, unpaged list of a definition, serialized once per era. */
 const compiledLists = new WeakMap<object, { modern: JsonMembers; legacy: JsonMembers }>()
@@ -15,13 +15,13 @@ const compiledLists = new WeakMap<object, { modern: JsonMembers; legacy: JsonMem
 export function listTools(scope: RequestScope, params: Params, options: RequestOptions): MethodResult {
   const { era } = scope.context
   const { tools } = scope.definition
-  const isHidden = (tool: CompiledTool): boolean => options.tasks?.hides(tool, scope.context) === true
+  const isHidden = (tool: CompiledTool): boolean => options.extensions?.hides(tool, scope.context) === true
   const isWholeList =
     !scope.isCustomised &&
     !scope.isRestricted &&
     params.cursor === undefined &&
     tools.size <= options.pageSize &&
-    !(options.tasks?.hasTools && [...tools.values()].some(isHidden))
+    !(options.extensions?.hidesTools && [...tools.values()].some(isHidden))
   if (isWholeList) return { members: wholeList(scope, options)[era] }
   const visible = scope.visibleTools().filter((tool) => !isHidden(tool))
   const items = visible.map((tool) => listed(tool, era, options))

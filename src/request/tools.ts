@@ -13,19 +13,15 @@ import { describeIssues, type Validation } from '../definition/schema.ts'
 import { forEra } from '../definition/tool-result.ts'
 import type { Context } from './context.ts'
 import { development } from './development.ts'
+import type { RequestOptions } from './extension.ts'
+import type { HeaderCheck } from './header-check.ts'
 import { loadAroundTool } from './load-around-tool.ts'
 import { type MethodResult, StartedTask, toMethodResult } from './method-result.ts'
 import type { ReportError, ServerOptions } from './options.ts'
 import { optionalObjectParam, type Params, stringParam } from './params.ts'
 import type { RequestScope } from './request-server.ts'
 import { notSendable, reportMismatch, sendable } from './sendable.ts'
-import type { RequestOptions } from './task-support.ts'
 import { tellHooks } from './tell-hooks.ts'
-
-/** What knows the headers of a call. @throws ProtocolError `-32020`, HTTP 400. */
-export interface HeaderCheck {
-  checkHeaders(tool: CompiledTool): void
-}
 
 /** What a run of a tool needs from the server. */
 export type ToolRunOptions = Pick<ServerOptions, 'reportError' | 'use'>
@@ -40,9 +36,7 @@ export function callTool(
   const tool = scope.requireTool(stringParam(params, 'name'))
   if (headers !== undefined && tool.paramHeaders.length > 0) headers.checkHeaders(tool)
   const input = optionalObjectParam(params, 'arguments')
-  return tool.source.task === undefined || options.tasks === undefined
-    ? runTool(tool, input, scope.context, options)
-    : options.tasks.call(tool, input, scope.context)
+  return options.extensions?.call(tool, input, scope.context) ?? runTool(tool, input, scope.context, options)
 }
 
 /**

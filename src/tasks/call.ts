@@ -12,15 +12,14 @@ import { EMPTY_JOURNAL } from '../interaction/journal.ts'
 import { loadAsking } from '../interaction/load-asking.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { Context } from '../request/context.ts'
-import { isDeclared, requireDeclared } from '../request/declared-tasks.ts'
 import { inputRequired, type MethodResult, toMethodResult } from '../request/method-result.ts'
 import { ownAuth } from '../request/own-auth.ts'
 import { principalOf } from '../request/principal.ts'
-import type { TaskSupport } from '../request/task-support.ts'
 import { runTool } from '../request/tools.ts'
 import { createThroughMiddleware } from './admission.ts'
 import { suspended, tooMany } from './changes.ts'
 import { callWire, RunContext } from './context.ts'
+import { isDeclared, requireDeclared } from './declared.ts'
 import { handleResult } from './handle.ts'
 import { newLease } from './lease.ts'
 import type { Place } from './places.ts'
@@ -35,10 +34,13 @@ import { TaskTooLargeError } from './task-records.ts'
 import { UnknownTaskError } from './unknown-writes.ts'
 import type { RunWatch } from './watch.ts'
 
+/** `tools/call` of a tool with `task`. */
+export type CallTask = (tool: CompiledTool, input: unknown, context: Context) => Promise<MethodResult>
+
 /** Time that is reserved to turn a call into a task before the call would be ended. */
 const ESCALATION_MS = 1500
 
-export function createCall(runs: TaskRuns): TaskSupport['call'] {
+export function createCall(runs: TaskRuns): CallTask {
   const { records, settings, report } = runs
 
   const create: Create = async (context, base, start, pause) => {

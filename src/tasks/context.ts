@@ -41,7 +41,7 @@ export class RunContext extends Context implements TaskContext {
     else this.#run().sendProgress({ ...progress })
   }
 
-  override sleep(name: string, ms: number): Promise<void> {
+  sleep(name: string, ms: number): Promise<void> {
     return this.#run().waits.sleep(name, ms)
   }
 
@@ -58,7 +58,7 @@ export class RunContext extends Context implements TaskContext {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: as in TaskContext.
-  override waitFor<Value = any>(name: string, options: { readonly timeoutMs?: number } = {}): Promise<Value> {
+  waitFor<Value = any>(name: string, options: { readonly timeoutMs?: number } = {}): Promise<Value> {
     refuseUnknown('ctx.waitFor', options, { timeoutMs: [0] })
     return this.#run().waits.waitFor(name, options.timeoutMs) as Promise<Value>
   }

@@ -1,8 +1,8 @@
 /** Runs what is due: one page of the store, or with a deadline page after page. */
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
-import type { SlicePlatform, TaskControls } from '../request/task-support.ts'
 import { BUSY, type TaskRuns } from './runs.ts'
 import { MIN_RUN_MS } from './settings.ts'
+import type { SlicePlatform, TaskControls } from './support.ts'
 
 /** Tasks that one `runDue` runs at once. */
 const DUE_LIMIT = 20

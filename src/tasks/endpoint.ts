@@ -14,12 +14,12 @@ import { type DescribedServer, type MountedServer, mounted } from '../http/mount
 import { createUnsetAnswer } from '../http/unset-secret.ts'
 import { toFetch } from '../request/fetch-call.ts'
 import type { RequestPlatform } from '../request/platform.ts'
-import type { TaskControls } from '../request/task-support.ts'
 import type { TaskAdmin } from './admin/admin.ts'
 import { createOptionalSecrets, isBearer } from './endpoint-secrets.ts'
 import { InboxError } from './inbox.ts'
 import { runsOf } from './runs.ts'
 import { checkAtLeast, MIN_RUN_MS } from './settings.ts'
+import type { TaskControls } from './support.ts'
 
 /** What an endpoint needs from a server: an `MCPServer`, or the result of `createSessions`. */
 export interface EndpointServer extends DescribedServer {

@@ -1,17 +1,23 @@
 /** `notifications/tasks` on `subscriptions/listen`: each contains the task as `tasks/get` returns it at that time. */
 import { invalidParams } from '../definition/protocol-error.ts'
-import { requireDeclared } from '../request/declared-tasks.ts'
+import type { ExtensionParts, Notification } from '../request/extension.ts'
 import { principalOf } from '../request/principal.ts'
-import { TASK_URI, type TaskSupport } from '../request/task-support.ts'
+import { requireDeclared } from './declared.ts'
 import { mayUse } from './methods.ts'
 import { describeDetails } from './record.ts'
 import type { TaskRuns } from './runs.ts'
+import { TASK_URI } from './support.ts'
 
 /** Maximum tasks per stream, since each is read at the start. */
 const MAX_TASKS = 100
 
-export function createListening(runs: TaskRuns): Pick<TaskSupport, 'listen' | 'translate'> {
+export function createListening(runs: TaskRuns): Required<Pick<ExtensionParts, 'listen' | 'translate'>> {
   const { records, report, isForeign } = runs
+  const tell = async (id: string): Promise<Notification | undefined> => {
+    // If the store fails, the stream continues, and the client may poll for the task.
+    const task = await records.read(id).catch(report)
+    return task ? { method: 'notifications/tasks', params: describeDetails(task) } : undefined
+  }
   return {
     async listen(filter, listener) {
       const { auth, access, hasBus } = listener
@@ -29,13 +35,13 @@ export function createListening(runs: TaskRuns): Pick<TaskSupport, 'listen' | 't
           ? task.id
           : [],
       )
-      return own.length === 0 ? undefined : { filter: { taskIds: own }, uris: own.map((id) => TASK_URI + id) }
+      if (own.length === 0) return undefined
+      const uris = own.map((id) => TASK_URI + id)
+      return { filter: { taskIds: own }, uris, now: uris }
     },
-    async translate(changed) {
+    translate(changed) {
       if (typeof changed !== 'string' || !changed.startsWith(TASK_URI)) return undefined
-      // If the store fails, the stream continues, and the client may poll for the task.
-      const task = await records.read(changed.slice(TASK_URI.length)).catch(report)
-      return task ? { method: 'notifications/tasks', params: describeDetails(task) } : undefined
+      return tell(changed.slice(TASK_URI.length))
     },
   }
 }

@@ -2,9 +2,9 @@
  * Tasks in the memory of one process, which also runs them.
  */
 import { refuseUnknown } from '../definition/unknown-option.ts'
-import type { TaskSupport } from '../request/task-support.ts'
 import { createMemoryTaskStore } from './memory-store.ts'
 import { TASKS_OPTIONS, type TasksOptions } from './settings.ts'
+import type { TaskSupport } from './support.ts'
 import { createTasks } from './tasks.ts'
 import { createTimerRunner } from './timer-runner.ts'
 

@@ -5,18 +5,19 @@ import { isA } from '../definition/error-text.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
 import type { Access } from '../request/access.ts'
-import { requireDeclared } from '../request/declared-tasks.ts'
+import type { ExtensionMethod } from '../request/extension-method.ts'
 import { type MethodResult, toMethodResult } from '../request/method-result.ts'
 import { objectParam, type Params, stringParam } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
 import type { RequestScope } from '../request/request-server.ts'
-import { type TaskMethod, unknownTask } from '../request/task-method.ts'
 import { cancelled } from './changes.ts'
+import { requireDeclared } from './declared.ts'
 import { answered, asInboxError, InboxError } from './inbox.ts'
 import { describeDetails, type Task } from './record.ts'
 import type { TaskRuns } from './runs.ts'
+import { unknownTask } from './unknown-task.ts'
 
-export function createMethods(runs: TaskRuns): ReadonlyMap<string, TaskMethod> {
+export function createMethods(runs: TaskRuns): ReadonlyMap<string, ExtensionMethod> {
   const { records } = runs
 
   const find = async (scope: RequestScope, params: Params): Promise<Task> => {
@@ -53,10 +54,18 @@ export function createMethods(runs: TaskRuns): ReadonlyMap<string, TaskMethod> {
     return { members: NO_MEMBERS }
   }
 
-  return new Map<string, TaskMethod>([
-    ['tasks/get', { run: get }],
-    ['tasks/update', { run: update }],
-    ['tasks/cancel', { run: cancel }],
+  const checked = (run: typeof get): ExtensionMethod => ({
+    eras: ['modern'],
+    run(scope, params, _options, headers) {
+      // The extension, "Streamable HTTP: Routing Headers".
+      headers?.checkName('taskId')
+      return run(scope, params)
+    },
+  })
+  return new Map([
+    ['tasks/get', checked(get)],
+    ['tasks/update', checked(update)],
+    ['tasks/cancel', checked(cancel)],
   ])
 }
 

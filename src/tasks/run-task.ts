@@ -7,17 +7,18 @@ import { type Asking, loadAsking } from '../interaction/load-asking.ts'
 import type { ServerOptions } from '../request/options.ts'
 import { RequestScope } from '../request/request-server.ts'
 import { SetupServer } from '../request/setup-server.ts'
-import type { SlicePlatform } from '../request/task-support.ts'
 import { runTool, type ToolRunOptions } from '../request/tools.ts'
 import type { ContextFacts } from '../request/wire.ts'
 import { answersFor } from './changes.ts'
 import { CodeChangedError } from './code-changed.ts'
 import { RunContext, taskWire } from './context.ts'
+import { TASK_FEATURE } from './feature.ts'
 import type { Place, Places } from './places.ts'
 import type { RareReport } from './rare-report.ts'
 import type { Task, TaskRecord } from './record.ts'
 import { TaskRun } from './run.ts'
 import { type Settings, settingsOf } from './settings.ts'
+import type { SlicePlatform } from './support.ts'
 import type { TaskRecords } from './task-records.ts'
 import type { TaskWatch } from './watch.ts'
 
@@ -230,7 +231,7 @@ function conditionsOf({ caller }: TaskRecord, { bus, asking }: ServerOptions) {
     hasRendezvous: false,
     legacyPolicy: asking.legacyPolicy,
     hasSession: false,
-    hasTasks: true,
+    extensions: TASK_FEATURE,
     isTask: true,
   }
 }

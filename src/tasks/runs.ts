@@ -3,8 +3,8 @@ import { isA } from '../definition/error-text.ts'
 import { callHook, isThenable } from '../definition/hook.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Context } from '../request/context.ts'
+import type { ExtensionHost } from '../request/extension.ts'
 import type { ServerOptions } from '../request/options.ts'
-import { type SlicePlatform, TASK_URI, type TaskHost } from '../request/task-support.ts'
 import { cannotBeTaken } from './changes.ts'
 import { takeLease } from './lease.ts'
 import { createPlaces, type Place } from './places.ts'
@@ -13,6 +13,7 @@ import { describeDetails, isEnded, type Task } from './record.ts'
 import { runTask, type SharedByRuns } from './run-task.ts'
 import { MIN_RUN_MS, type TasksOptions, toSettings } from './settings.ts'
 import type { TaskStore } from './store.ts'
+import { type SlicePlatform, TASK_URI } from './support.ts'
 import { createTaskRecords, TaskTooLargeError, UnreadableTaskError } from './task-records.ts'
 import { createTaskWatch, type TaskWatch } from './watch.ts'
 
@@ -27,7 +28,7 @@ export const runsOf = new WeakMap<object, TaskRuns>()
 
 export interface TaskRuns extends SharedByRuns {
   /** @throws TypeError if the tasks belong to another server. */
-  attach(host: TaskHost): void
+  attach(host: ExtensionHost): void
   close(): void
   /** Like `run`, but tells that there was no place for it in this process. */
   start(id: string, platform?: SlicePlatform): Promise<number | null | typeof BUSY>
@@ -121,11 +122,11 @@ function createShared(
 ): SharedByRuns & Pick<TaskRuns, 'attach'> {
   const settings = toSettings(given)
   const { runner } = settings
-  let host: TaskHost | undefined
+  let host: ExtensionHost | undefined
   let watch: TaskWatch | undefined
   let isForeignReported = false
 
-  const hosted = (): TaskHost => {
+  const hosted = (): ExtensionHost => {
     if (host === undefined)
       throw new TypeError('These tasks do not belong to a server: pass them to MCPServer as "tasks".')
     return host

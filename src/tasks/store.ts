@@ -4,7 +4,7 @@
  */
 
 import type { StoreOwner } from '../definition/store-owner.ts'
-import type { TaskControls } from '../request/task-support.ts'
+import type { TaskControls } from './support.ts'
 
 /** A task as a store sees it. */
 export interface StoredTask {

@@ -3,10 +3,12 @@
  * `io.modelcontextprotocol/tasks` (SEP-2663).
  */
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
-import { isDeclared } from '../request/declared-tasks.ts'
-import type { TaskSupport } from '../request/task-support.ts'
+import { joinExtensions } from '../extension/join.ts'
+import type { ExtensionParts } from '../request/extension.ts'
 import { createCall } from './call.ts'
+import { isDeclared, TASKS_EXTENSION } from './declared.ts'
 import { createRunDue } from './due.ts'
+import { TASK_FEATURE } from './feature.ts'
 import { asInboxError, notified } from './inbox.ts'
 import { createListening } from './listening.ts'
 import { createMethods } from './methods.ts'
@@ -15,6 +17,7 @@ import { createTaskRuns, runsOf } from './runs.ts'
 import { checkTaskOption, TASKS_OPTIONS, type TasksOptions } from './settings.ts'
 import { createStatusTools } from './status-tools.ts'
 import type { TaskStore } from './store.ts'
+import type { TaskSupport } from './support.ts'
 import type { Changed } from './task-records.ts'
 
 type Options = TasksOptions & { readonly store: TaskStore }
@@ -34,21 +37,20 @@ export function createTasks(options: Options): TaskSupport {
   requireOptions('createTasks', options, OPTIONS)
   const runs = createTaskRuns(options)
   const { records, settings } = runs
-  const methods = createMethods(runs)
-  let own: ReturnType<TaskSupport['tools']> = {}
-  const support: TaskSupport = {
-    isLocal: settings.store.isLocal === true,
-    hasRunner: settings.runner !== undefined,
-    attach: runs.attach,
-    call: createCall(runs),
-    method: (name) => methods.get(name),
-    tools(defined) {
-      const tasks = [...defined].filter(({ task }) => task !== undefined)
+  const call = createCall(runs)
+  let own: ReturnType<typeof createStatusTools> = {}
+  const parts: ExtensionParts = {
+    settings: ({ era }) => (era === 'modern' ? {} : undefined),
+    methods: createMethods(runs),
+    attach(host) {
+      runs.attach(host)
+      const tasks = [...host.tools.values()].filter(({ task }) => task !== undefined)
       for (const tool of tasks) checkTaskOption(tool, settings)
       if (tasks.length > 0) own = createStatusTools(runs, tasks)
-      return own
+      for (const [name, tool] of Object.entries(own)) if (!host.tools.has(name)) host.tools.set(name, tool)
     },
-    get hasTools() {
+    call: (tool, input, context) => (tool.source.task === undefined ? undefined : call(tool, input, context)),
+    get hidesTools() {
       return Object.keys(own).length > 0
     },
     hides({ name, source }, client) {
@@ -57,6 +59,18 @@ export function createTasks(options: Options): TaskSupport {
       // Clients that cannot be asked still need `task_answer`.
       return isOurs && isDeclared(client) && client.clientCapabilities.elicitation !== undefined
     },
+    ...TASK_FEATURE,
+    facts: () => ({ hasTasks: true, hasLocalTasks: support.isLocal, hasTaskRunner: support.hasRunner }),
+    close: runs.close,
+    ...createListening(runs),
+  }
+  const support: TaskSupport = {
+    id: TASKS_EXTENSION,
+    name: 'tasks',
+    parts,
+    join: joinExtensions,
+    isLocal: settings.store.isLocal === true,
+    hasRunner: settings.runner !== undefined,
     async send(taskId, name, value) {
       let isTaken = false
       const change = (current: Task): Changed | undefined => {
@@ -74,7 +88,6 @@ export function createTasks(options: Options): TaskSupport {
     run: runs.run,
     runDue: createRunDue(runs),
     close: runs.close,
-    ...createListening(runs),
   }
   runsOf.set(support, runs)
   settings.runner?.attach?.(support, runs)

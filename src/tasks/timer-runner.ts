@@ -1,8 +1,8 @@
 /** Runs due tasks in a long-lived process: by timers for tasks of this process, and by polling the store for others. */
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
-import type { TaskControls } from '../request/task-support.ts'
 import type { TaskRunner } from './store.ts'
+import type { TaskControls } from './support.ts'
 
 export interface PollingOptions {
   /** Milliseconds between two polls of the store. Default 5000. */

@@ -2,12 +2,13 @@
 import { callHook } from '../definition/hook.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import type { Context } from '../request/context.ts'
-import type { SlicePlatform, TaskHost } from '../request/task-support.ts'
+import type { ExtensionHost } from '../request/extension.ts'
 import type { Span, TaskTelemetry, TracedRunOutcome, TracedTask } from '../request/telemetry.ts'
 import type { RareReport } from './rare-report.ts'
 import { isEnded, type Task } from './record.ts'
 import type { TaskStore } from './store.ts'
 import type { StoreClock } from './store-time.ts'
+import type { SlicePlatform } from './support.ts'
 
 /** Characters that `createdBy` may return. */
 const MAX_TRACE_CHARACTERS = 256
@@ -37,7 +38,7 @@ export interface RunWatch {
 
 export function createTaskWatch(
   telemetry: TaskTelemetry,
-  { owner: { id: server }, options }: TaskHost,
+  { owner: { id: server }, options }: ExtensionHost,
   store: TaskStore,
   clock: StoreClock,
   reportRarely: RareReport,

@@ -20,14 +20,15 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   events: ['interaction', 'definition'],
   interaction: ['definition'],
   definition: [],
-  tasks: ['http', 'request', 'interaction', 'events', 'definition'],
+  extension: ['protocol', 'request', 'interaction', 'events', 'definition'],
+  tasks: ['extension', 'http', 'request', 'interaction', 'events', 'definition'],
   webhook: ['http', 'events', 'definition'],
   retrieval: ['request', 'definition'],
   otel: ['protocol', 'request', 'definition'],
   testing: ['auth', 'request', 'interaction', 'definition'],
   /** Stands beside the server: of it, only how tools are described. */
   client: ['definition'],
-  gateway: ['client', 'request', 'interaction', 'events', 'definition'],
+  gateway: ['client', 'extension', 'tasks', 'request', 'interaction', 'events', 'definition'],
 }
 
 /** The rooms of the command line, from top to bottom: each may import what is below it. */

@@ -132,7 +132,8 @@ describe('loading a module', () => {
 const MADE_ONCE = [
   'src/keys/audience.ts fault',
   'src/protocol/session.ts id',
-  'src/tasks/tasks.ts hasTools',
+  'src/extension/join.ts hidesTools',
+  'src/tasks/tasks.ts hidesTools',
   'src/tasks/store-time.ts offsetMs',
   'adapters/_node/key-file.ts fault',
   'adapters/_node/session-registry.ts size',

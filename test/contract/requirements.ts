@@ -894,6 +894,48 @@ export const REQUIREMENTS = {
     statement: 'A filter that is none is -32602.',
     source: [`${SUBSCRIPTIONS}#notification-filter`],
   },
+  'extensions.declared': {
+    statement:
+      'An extension is declared with its settings by server/discover, and by initialize if it serves legacy clients.',
+    source: [`${BASIC}#general-fields`, 'docs/extensions.md'],
+  },
+  'extensions.method': {
+    statement: 'A method of an extension gets validated parameters, and its result is validated.',
+    source: ['docs/extensions.md'],
+  },
+  'extensions.negotiated': {
+    statement: 'A method of an extension that its client did not declare is -32021, with what is missing.',
+    source: [`${BASIC}#general-fields`],
+  },
+  'extensions.legacy': {
+    statement: 'A legacy client that declared an extension in initialize is served its methods.',
+    source: ['docs/extensions.md'],
+  },
+  'extensions.scopes': {
+    statement: 'A caller without the scopes of a method is refused before the method runs.',
+    source: [`${AUTHORIZATION}#error-handling`],
+  },
+  'extensions.stream': {
+    statement: 'A method that streams sends its notifications with the id of its request, then its result.',
+    source: [`${SUBSCRIPTIONS}#receiving-notifications`],
+  },
+  'extensions.stream-end': {
+    statement: 'A stream of an extension ends with its result before any limit of the platform.',
+    source: [`${SUBSCRIPTIONS}#graceful-closure`],
+  },
+  'extensions.stream-places': {
+    statement: 'The streams of extensions count for the limits of subscriptions/listen.',
+    source: ['docs/extensions.md'],
+  },
+  'extensions.changes': {
+    statement: 'A change of an extension reaches the clients that named it in subscriptions/listen.',
+    source: [`${SUBSCRIPTIONS}#notification-filter`],
+  },
+  'extensions.routes': {
+    statement:
+      'A path of an extension beside the endpoint is answered behind the checks of hosts and limits.',
+    source: ['docs/extensions.md'],
+  },
   'listen.cancel': {
     statement: 'Closing a listen stream ends its subscription.',
     source: [`${SUBSCRIPTIONS}#cancellation`],

@@ -83,7 +83,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/events': 'bus outage',
     'src/gateway': 'merge relay tasks',
     'src/interaction': 'degraded question',
-    'src/protocol': 'response-limit session-subscriptions',
+    'src/protocol': 'declared-extensions response-limit session-subscriptions',
     'src/retrieval': 'external-calls rerank',
     'src/sign-in/clients': 'documents public-fetch',
     'src/sign-in/upstream': 'errors refresh tokens',

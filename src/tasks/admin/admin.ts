@@ -2,9 +2,9 @@
 import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { jsonAnswer } from '../../http/json-answer.ts'
 import { createUnsetAnswer } from '../../http/unset-secret.ts'
-import type { TaskControls } from '../../request/task-support.ts'
 import { createOptionalSecrets, isBearer, listed } from '../endpoint-secrets.ts'
 import { runsOf } from '../runs.ts'
+import type { TaskControls } from '../support.ts'
 import { createOperations, type TaskOperations } from './operations.ts'
 import { actionOf, answerAction } from './wire.ts'
 

@@ -5,9 +5,11 @@ import {
   createPrompt,
   createResource,
   createTool,
+  jsonSchema,
   MCPServer,
   type MCPServerConfig,
 } from 'mayfly-mcp'
+import { createMethod, extension } from 'mayfly-mcp/extensions'
 import { fromNode } from 'mayfly-mcp/from-node'
 import { apiKeys, createKeyAdmin, createMemoryKeyStore } from 'mayfly-mcp/keys'
 import {
@@ -367,6 +369,59 @@ export const SERVERS: {
     environmentKeyStore: 'takes the environment',
   },
   'mayfly-mcp/otel': { openTelemetry: { call: openTelemetry, options: {} } },
+  'mayfly-mcp/extensions': {
+    createMethod: [
+      {
+        call: createMethod,
+        options: {
+          paramsSchema: jsonSchema({ type: 'object' }),
+          resultSchema: jsonSchema({ type: 'object' }),
+          scopes: ['read'],
+          nameHeader: 'id',
+          declaration: 'optional',
+          eras: ['modern'],
+          cache: 'shared',
+          execute: () => ({}),
+        },
+        open: {
+          paramsSchema: 'a schema',
+          'paramsSchema.~standard': 'a schema',
+          'paramsSchema.~standard.jsonSchema': 'a schema',
+          resultSchema: 'a schema',
+          'resultSchema.~standard': 'a schema',
+          'resultSchema.~standard.jsonSchema': 'a schema',
+        },
+      },
+      { call: createMethod, options: { stream: async function* () {} } },
+    ],
+    extension: {
+      call: extension,
+      options: {
+        id: 'com.example/own',
+        settings: {},
+        alsoDeclaredAs: 'own',
+        eras: ['modern'],
+        declaration: 'optional',
+        methods: {},
+        notifications: ['notifications/own/changed'],
+        changes: {},
+        tools: {},
+        name: 'own',
+        api: {},
+        serve: () => undefined,
+        faultIn: () => undefined,
+        attach: () => {},
+        close: () => {},
+      },
+      open: {
+        settings: 'declared as it is',
+        methods: 'by names of methods',
+        changes: 'by names of changes',
+        tools: 'by names of tools',
+        api: 'the API of the extension',
+      },
+    },
+  },
   'mayfly-mcp/tasks': {
     CodeChangedError: 'an error: what does not fit',
     createMemoryTaskStore: 'takes nothing',

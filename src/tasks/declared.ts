@@ -2,10 +2,12 @@
  * Whether the client of a request supports tasks.
  */
 import { missingCapabilityError } from '../interaction/capabilities.ts'
-import { TASKS_EXTENSION } from '../interaction/matrix.ts'
-import type { TaskListener } from './task-support.ts'
+import type { Listener } from '../request/extension.ts'
 
-type Client = Pick<TaskListener, 'era' | 'clientCapabilities'>
+/** The identifier of the tasks extension. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+
+type Client = Pick<Listener, 'era' | 'clientCapabilities'>
 
 /** Whether this request may be answered with a task. */
 export function isDeclared({ era, clientCapabilities }: Client): boolean {
