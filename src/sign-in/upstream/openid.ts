@@ -6,7 +6,8 @@ import * as oauth from 'oauth4webapi'
 import { isSecureUrl } from '../../auth/issuer.ts'
 import { fromBase64Url } from '../../definition/base64.ts'
 import { isA, memberOf } from '../../definition/error-text.ts'
-import { quoted, upstreamError } from './errors.ts'
+import { isObject } from '../../definition/is-object.ts'
+import { quoted, upstreamError, withRotated } from './errors.ts'
 import { createUpstreamFetch, type UpstreamFetch, type UpstreamFetchOptions } from './fetch.ts'
 import {
   type Upstream,
@@ -74,6 +75,9 @@ const OF_TOKEN = new Set([
 /** They go with the email, from the same source. `xms_edov`: Entra's. */
 const ABOUT_EMAIL = ['email', 'email_verified', 'xms_edov']
 
+/** Ten years. */
+const ANY_TIME_SECONDS = 315_360_000
+
 /** Characters of the tokens of a person: more do not fit into an entry of the store. */
 const MAX_TOKEN_CHARACTERS = 24_576
 
@@ -115,24 +119,32 @@ export function createOpenId(definition: OpenIdDefinition): Upstream {
         () => exchange(definition, given, send, metadata),
         () => [given.code, given.codeVerifier, secretOf(definition, given.env)],
       ),
-    refresh: ({ env, refreshToken }) =>
-      guarded(
-        async () => {
-          const provider = definition.provider(env)
-          // Its own object, as in an exchange.
-          const server = { ...(await metadata(provider)).server }
-          const client = clientOf(provider)
-          const response = await oauth.refreshTokenGrantRequest(
+    async refresh({ env, refreshToken }) {
+      let rotated: string | undefined
+      const ask = async () => {
+        const provider = definition.provider(env)
+        // Its own object, as in an exchange.
+        const server = { ...(await metadata(provider)).server }
+        const client = clientOf(provider)
+        const response = await oauth
+          .refreshTokenGrantRequest(
             server,
             client,
             authentication(definition, server, provider),
             refreshToken,
             requestOptions(provider, send),
           )
-          return refreshed(definition, provider, server, response, env)
-        },
-        () => [refreshToken, secretOf(definition, env)],
-      ),
+          .then(withoutEmpty)
+        rotated = textOrNone((await membersOf(response)).refresh_token)
+        return refreshed(definition, provider, server, response, env)
+      }
+      try {
+        return await guarded(ask, () => [refreshToken, rotated, secretOf(definition, env)])
+      } catch (error) {
+        // The one before may not be accepted again.
+        throw withRotated(error, rotated)
+      }
+    },
     metadataUrl: (env) => definition.provider(env).issuer.replace(/\/$/, '') + METADATA_PATH,
     faultIn(env) {
       try {
@@ -273,15 +285,17 @@ async function exchange(
     withCode(parameters, code, provider.template !== undefined),
     oauth.skipStateCheck,
   )
-  const response = await oauth.authorizationCodeGrantRequest(
-    server,
-    client,
-    authentication(definition, server, provider),
-    answer,
-    redirectUri,
-    codeVerifier,
-    options,
-  )
+  const response = await oauth
+    .authorizationCodeGrantRequest(
+      server,
+      client,
+      authentication(definition, server, provider),
+      answer,
+      redirectUri,
+      codeVerifier,
+      options,
+    )
+    .then(withoutEmpty)
   if (provider.template !== undefined)
     Object.assign(server, { issuer: tenantIssuer(provider.template, await unverifiedClaims(response)) })
   const result = await inIdToken(() =>
@@ -300,12 +314,13 @@ async function exchange(
   checkKeyIssuer(provider, known, result.id_token!, claims)
   definition.check?.(claims, env)
   const profile = await profileOf(server, client, result.access_token, claims, options)
-  return toIdentity(definition, claims, profile, toTokens(result))
+  return toIdentity(definition, claims, profile, thatFit(toTokens(result)))
 }
 
 /**
  * An ID token in the answer says whose the tokens are, and what this person is now (OpenID Connect Core §12.2). Its signature is not
- * checked: it comes from the token endpoint itself (§3.1.3.7), and tokens that were refreshed would be lost if the keys could not be read.
+ * checked: it comes from the token endpoint itself (§3.1.3.7), and tokens that were refreshed would be lost if the keys could not be read. Nor
+ * is its time: some providers send the one of the sign-in again.
  */
 async function refreshed(
   definition: OpenIdDefinition,
@@ -314,15 +329,20 @@ async function refreshed(
   response: Response,
   env: unknown,
 ): Promise<UpstreamTokens & Partial<Pick<UpstreamIdentity, 'issuer' | 'subject'>>> {
+  const client = { ...clientOf(provider), [oauth.clockTolerance]: ANY_TIME_SECONDS }
+  const members = await membersOf(response)
+  const read = (one: Response) => oauth.processRefreshTokenResponse(server, client, one)
+  if (members.id_token === undefined) return toTokens(await read(response))
+  // Apart, so that what is wrong with the other members is not taken for a fault of the ID token, which ends a connection.
+  const tokens = toTokens(await read(withMembers(response, without(members, ['id_token']))))
   const unverified = await unverifiedClaims(response)
   if (provider.template !== undefined)
     Object.assign(server, { issuer: tenantIssuer(provider.template, unverified) })
-  const read = () => oauth.processRefreshTokenResponse(server, clientOf(provider), response)
-  const result = await (unverified.sub === undefined ? read() : inIdToken(read))
-  const claims = oauth.getValidatedIdTokenClaims(result)
-  if (claims === undefined) return toTokens(result)
+  // One that cannot be read says nothing about the person.
+  const checked = await (unverified.sub === undefined ? read(response) : inIdToken(() => read(response)))
+  const claims = oauth.getValidatedIdTokenClaims(checked)!
   definition.check?.({ ...claims } as Claims, env)
-  return { ...toTokens(result), issuer: claims.iss, subject: claims.sub }
+  return { ...tokens, issuer: claims.iss, subject: claims.sub }
 }
 
 /** Mix-up (RFC 9207 §2.4): the code of another provider must not be sent to this one. */
@@ -376,11 +396,38 @@ function tenantIssuer(template: string, { tid }: { readonly [claim: string]: unk
 /** Of the ID token in a response, to know which issuer it must have. It is verified afterwards. */
 async function unverifiedClaims(response: Response): Promise<{ readonly [claim: string]: unknown }> {
   try {
-    const { id_token: token } = (await response.clone().json()) as { id_token?: unknown }
-    return decodePart(token, 1)
+    return decodePart((await membersOf(response)).id_token, 1)
   } catch {
     return {}
   }
+}
+
+/** Of a JSON object; else none. The response can still be read. */
+async function membersOf(response: Response): Promise<{ readonly [name: string]: unknown }> {
+  const value: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined)
+  return isObject(value) ? value : {}
+}
+
+/** Members that nobody needs, and that some providers send as null: RFC 6749 §5.1 has no null. */
+const OPTIONAL = ['expires_in', 'refresh_token', 'scope', 'id_token']
+
+/** Without optional members that have no value: new tokens would be lost for them. */
+async function withoutEmpty(response: Response): Promise<Response> {
+  const members = await membersOf(response)
+  const empty = OPTIONAL.filter((name) => members[name] === null || members[name] === '')
+  if (empty.length === 0) return response
+  return withMembers(response, without(members, empty))
+}
+
+function withMembers({ status, headers }: Response, members: object): Response {
+  return new Response(JSON.stringify(members), { status, headers })
+}
+
+function textOrNone(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 function decodePart(token: unknown, part: 0 | 1): { readonly [name: string]: unknown } {
@@ -470,17 +517,21 @@ function toTokens({
       'answer_invalid',
       `The access token is of type ${quoted(token_type, [])}, not Bearer.`,
     )
-  if (access_token.length + (refresh_token ?? '').length > MAX_TOKEN_CHARACTERS)
-    throw new UpstreamFault(
-      'answer_invalid',
-      `The tokens have more than ${MAX_TOKEN_CHARACTERS} characters, which cannot be stored. Let the provider put less into access tokens.`,
-    )
   return {
     accessToken: access_token,
     ...(refresh_token !== undefined && { refreshToken: refresh_token }),
     ...(expires_in !== undefined && { expiresAt: Date.now() + expires_in * 1000 }),
     ...(scope !== undefined && { scopes: scope.split(' ') }),
   }
+}
+
+/** Of a sign-in. At a refresh, a long access token is left out of the store. */
+function thatFit(tokens: UpstreamTokens): UpstreamTokens {
+  if (tokens.accessToken.length + (tokens.refreshToken ?? '').length <= MAX_TOKEN_CHARACTERS) return tokens
+  throw new UpstreamFault(
+    'answer_invalid',
+    `The tokens have more than ${MAX_TOKEN_CHARACTERS} characters, which cannot be stored. Let the provider put less into access tokens.`,
+  )
 }
 
 function secretOf(definition: OpenIdDefinition, env: unknown): string | undefined {

@@ -5,6 +5,7 @@ import { SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { personOf } from '../../../src/sign-in/browser/person.ts'
 import { type OidcOptions, oidc } from '../../../src/sign-in/oidc.ts'
+import { rotatedIn } from '../../../src/sign-in/upstream/errors.ts'
 import type { Upstream, UpstreamReturn } from '../../../src/sign-in/upstream/upstream.ts'
 import { failureOf } from './_failure.ts'
 import { ADA, CLIENT, NONCE, type OpenIdProvider, startOpenIdProvider, toCallback } from './_provider.ts'
@@ -238,6 +239,47 @@ describe('a refresh', () => {
       code: 'upstream_refused',
       fault: 'grant_refused',
     })
+  })
+
+  /** Answers a refresh with other members than its own. */
+  async function refreshedWith(members: (own: { [name: string]: unknown }) => object | Promise<object>) {
+    const upstream = upstreamOf()
+    const { tokens } = await upstream.exchange(await toCallback(upstream, provider))
+    provider.change = async (path, own) => {
+      if (path !== '/token') return undefined
+      const answer = (await (await own()).json()) as { [name: string]: unknown }
+      return Response.json({ ...answer, refresh_token: 'rotated', ...(await members(answer)) })
+    }
+    return upstream.refresh!({ env: {}, refreshToken: tokens.refreshToken! })
+  }
+  const idToken = (answer: { [name: string]: unknown }, claims: object): Promise<string> =>
+    provider.sign({
+      ...JSON.parse(Buffer.from(String(answer.id_token).split('.')[1]!, 'base64url').toString()),
+      ...claims,
+    })
+
+  it.each<[string, (answer: { [name: string]: unknown }) => object | Promise<object>]>([
+    ['an expiry of null', () => ({ expires_in: null })],
+    ['scopes and an ID token of null', () => ({ scope: null, id_token: null })],
+    [
+      'the ID token of long ago',
+      async (answer) => ({ id_token: await idToken(answer, { iat: 1_700_000_000, exp: 1_700_000_600 }) }),
+    ],
+    ['a long access token', () => ({ access_token: 'x'.repeat(60_000) })],
+  ])('with %s → its new tokens are kept', async (_what, members) => {
+    expect((await refreshedWith(members)).refreshToken).toBe('rotated')
+  })
+
+  it.each<[string, object]>([
+    ['of another type', { token_type: 'DPoP' }],
+    ['that is missing', { access_token: undefined }],
+    ['with an expiry that is a word', { expires_in: 'soon' }],
+    ['with an ID token that cannot be read', { id_token: 'x.y.z' }],
+  ])('with an access token %s → an error, and the new refresh token is kept', async (_what, members) => {
+    const error = await refreshedWith(() => members).catch((thrown: unknown) => thrown)
+
+    expect(error).toMatchObject({ code: 'upstream_unavailable', cause: { code: 'answer_invalid' } })
+    expect(rotatedIn(error)).toBe('rotated')
   })
 })
 
