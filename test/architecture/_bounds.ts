@@ -79,6 +79,8 @@ export const BOUNDS: readonly Bound[] = [
       'the call: `http.maxCallMs`, the platform’s deadline, the client; of a task `maxRunMs`; the page of a foreign server the same. What only code of the user calls itself, such as `upsert` of a store, is awaited by that code.',
     waits: {
       'src/gateway/relay.ts': 'Send',
+      'src/extension/extension.ts': 'extension.parts.settings.given',
+      'src/extension/method.ts': 'CallOptions.execute',
       'src/definition/agent.ts':
         'AgentLike.generate WorkflowLike.createRun WorkflowLike.createRunAsync ' +
         'WorkflowRun.cancel WorkflowRun.start',
@@ -194,7 +196,7 @@ export const BOUNDS: readonly Bound[] = [
     waits: {
       'src/gateway/merge.ts': 'addServer.add.compile',
       'src/request/gateway-support.ts':
-        'GatewayHost.publish GatewaySupport.close GatewaySupport.definitionFor',
+        'GatewayHost.extensions.method GatewayHost.publish GatewaySupport.close GatewaySupport.definitionFor',
       'src/gateway/follow.ts': 'followServers',
       'src/gateway/tasks.ts': 'METHODS createTaskMethod.openFor',
       'src/gateway/upstream.ts': 'Relayed.close follow.end',
@@ -250,8 +252,9 @@ export const BOUNDS: readonly Bound[] = [
       'src/protocol/declared-token.ts': 'DeclaredTokens.read DeclaredTokens.write',
       'src/protocol/engine-options.ts': 'Checkpoint.count Checkpoint.enter OpenStream Recheck.verdict',
       'src/protocol/engine.ts': 'Answerer.accept Answerer.answer Engine.parse Engine.serve',
+      'src/protocol/held-stream.ts': 'HeldSource.ended HeldSource.next',
       'src/protocol/legacy.ts': 'ServeLegacy',
-      'src/protocol/listen.ts': 'ServeListen',
+      'src/protocol/listen.ts': 'Hold Reserve ServeListen',
       'src/protocol/listen-later.ts': 'createListenLater.open.use',
       'src/protocol/modern.ts': 'createModern.later.use',
       'src/protocol/read-events.ts': 'readEvents.onData',
@@ -267,20 +270,23 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/options.ts': 'ServerOptions.publish',
       'src/request/platform.ts':
         'FetchServer.close FetchServer.fetch FetchServer.getDeploymentInfo FetchServer.handle',
-      'src/request/task-support.ts':
-        'TaskControls.run TaskControls.runDue TaskControls.send TaskSupport.call ' +
-        'TaskSupport.listen TaskSupport.translate',
+      // What a stream of an extension is asked for waits no longer than its time, and half a second.
+      'src/extension/held-call.ts': 'Begin Begun.next',
+      'src/extension/join.ts': 'joinExtensions.first.select',
+      'src/request/extension.ts':
+        'ExtensionParts.listen Extensions.call Extensions.listen Extensions.translate',
       'src/request/telemetry.ts': 'Span.run.work',
       'src/request/wire.ts': 'ContextWire.publish',
       'src/tasks/admin/admin.ts': 'TaskAdmin.answer',
       'src/tasks/admin/operations.ts': 'TaskOperations.list TaskOperations.show',
       'src/tasks/admission.ts': 'createThroughMiddleware.create',
-      'src/tasks/call.ts': 'Create',
+      'src/tasks/call.ts': 'CallTask Create',
       'src/tasks/endpoint-secrets.ts':
         'EndpointSecrets.isSigned EndpointSecrets.isToken EndpointSecrets.sign',
       'src/tasks/fair-page.ts': 'fairPage.page',
       'src/tasks/run-options.ts': 'RunOptions.create',
       'src/tasks/runs.ts': 'TaskRuns.run TaskRuns.start',
+      'src/tasks/support.ts': 'TaskControls.run TaskControls.runDue TaskControls.send',
       'src/tasks/store-time.ts': 'StoreClock.sync createStoreClock.bounded',
       'src/tasks/timed-waits.ts': 'Reach',
       // What `withTimeout` ends, and the run itself, which never waits for its span.
