@@ -1,4 +1,4 @@
-/** Which bodies are read: JSON in UTF-8 (RFC 8259 §8.1). */
+/** Which bodies are read: JSON (RFC 8259 §8.1) or forms, in UTF-8 and as they are. */
 
 const UTF_8 = ['utf-8', 'utf8', '"utf-8"', '"utf8"']
 
@@ -7,9 +7,22 @@ const UTF_8 = ['utf-8', 'utf8', '"utf-8"', '"utf8"']
  * another one. Other parameters are ignored.
  */
 export function isJson(contentType: string | null): boolean {
-  if (contentType === 'application/json') return true
+  return contentType === 'application/json' || isInUtf8(contentType, 'application/json')
+}
+
+/** The same for `application/x-www-form-urlencoded`. */
+export function isForm(contentType: string | null): boolean {
+  return isInUtf8(contentType, 'application/x-www-form-urlencoded')
+}
+
+/** Whether a `Content-Encoding` leaves the body as it is (RFC 9110 §8.4). */
+export function isUnencoded(contentEncoding: string | null): boolean {
+  return contentEncoding === null || contentEncoding.trim().toLowerCase() === 'identity'
+}
+
+function isInUtf8(contentType: string | null, type: string): boolean {
   const [essence = '', ...parameters] = (contentType ?? '').toLowerCase().split(';')
-  return essence.trim() === 'application/json' && parameters.every(isUtf8)
+  return essence.trim() === type && parameters.every(isUtf8)
 }
 
 /** A parameter that names no other charset. */

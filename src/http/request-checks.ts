@@ -10,7 +10,7 @@ import { createShares, type Full, type Place, type Sharing } from '../request/sh
 import type { AdmissionOptions, Received } from './admission.ts'
 import { type Arrival, isSmall, type Reserve, readBody, readSmall, toText } from './body.ts'
 import type { WithCallers } from './callers.ts'
-import { isJson } from './content-type.ts'
+import { isJson, isUnencoded } from './content-type.ts'
 import type { Guard } from './guard.ts'
 import type { BodyFault } from './json-answer.ts'
 import { loadOther } from './load-other.ts'
@@ -118,8 +118,7 @@ function refuseContent({ request, headers }: Received): BufferedReply | undefine
   const contentType = request.headers.get('content-type')
   if (contentType !== 'application/json' && !isJson(contentType))
     return refusal(415, 'Unsupported media type: send application/json in UTF-8.', headers)
-  const encoding = request.headers.get('content-encoding')
-  if (encoding === null || encoding.trim().toLowerCase() === 'identity') return undefined
+  if (isUnencoded(request.headers.get('content-encoding'))) return undefined
   return refusal(415, 'Unsupported content encoding: send the body as it is.', {
     ...headers,
     'accept-encoding': 'identity',

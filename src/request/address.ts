@@ -85,12 +85,12 @@ export function toAddress(text: string): string | undefined {
   return /\.\d+$/.test(name) ? name : undefined
 }
 
-/** The network of one customer for an IPv6 address (RFC 6177), `2001:db8:0:1::/64`; an IPv4 address unchanged. */
-export function toNetwork(address: string): string {
+/** The network of one customer for an IPv6 address (RFC 6177), `2001:db8:0:1::/64`, or a wider one; an IPv4 address unchanged. */
+export function toNetwork(address: string, bits: 64 | 48 = 64): string {
   if (!address.includes(':')) return address
   const missing = 8 - partsOf(address).length
   const groups = partsOf(address.replace('::', `:${'0:'.repeat(missing)}`))
-  return `${groups.slice(0, 4).join(':')}::/64`
+  return `${groups.slice(0, bits / 16).join(':')}::/${bits}`
 }
 
 function partsOf(address: string): string[] {

@@ -3,7 +3,14 @@ import { isSecureUrl } from '../auth/issuer.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { notAllowed } from './upstream/errors.ts'
 import { type Claims, createOpenId } from './upstream/openid.ts'
-import { checkSettings, readSetting, requireRecord, SETTING, type Setting } from './upstream/settings.ts'
+import {
+  checkSettings,
+  isPromise,
+  readSetting,
+  requireRecord,
+  SETTING,
+  type Setting,
+} from './upstream/settings.ts'
 import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 
 /** Options that all providers have. */
@@ -107,7 +114,11 @@ export function oidc(options: OidcOptions): Upstream {
     }),
     ...(check !== undefined && {
       check: (claims: Claims) => {
-        const sentence = check(claims)
+        const sentence: unknown = check(claims)
+        if (isPromise(sentence) || (sentence !== undefined && typeof sentence !== 'string'))
+          throw new TypeError(
+            '"check" of oidc must not be async: it returns a sentence, or undefined to let a person in.',
+          )
         if (sentence !== undefined) throw notAllowed(sentence, 'The option "check" turned the person away.')
       },
     }),

@@ -1,10 +1,11 @@
 /** The authorization server: answers the requests of sign-in, at any platform, over a store of grants. */
 import { isA, textOf } from '../definition/error-text.ts'
+import { isForm, isJson, isUnencoded } from '../http/content-type.ts'
 import { authorize, callback } from './browser/browser.ts'
 import { removeConnection, showConnections } from './browser/connections.ts'
 import { decide } from './browser/question.ts'
 import { ASSERTION_ALGORITHMS } from './clients/assertion.ts'
-import { ClientRefusedError, ClientUnreachableError } from './clients/documents.ts'
+import { ClientLimitError, ClientRefusedError, ClientUnreachableError } from './clients/documents.ts'
 import { register } from './clients/registration.ts'
 import { isOpenId, type Route } from './place.ts'
 import { errorPage, libraryFor, oauthError, PRIVATE, repeatedIn, type Signing } from './signing.ts'
@@ -66,6 +67,7 @@ async function answer(
   try {
     return await answerRoute(request, route, signing)
   } catch (error) {
+    if (isA(error, ClientLimitError)) return errorPage(signing, 429, 'Too many new apps', textOf(error))
     if (isA(error, ClientUnreachableError) || isA(error, ClientRefusedError)) {
       const status = isA(error, ClientUnreachableError) ? 503 : 400
       return errorPage(signing, status, 'The app cannot be identified', `${textOf(error)} Try again later.`)
@@ -83,18 +85,34 @@ async function answerRoute(request: Request, route: Route, signing: Signing): Pr
   if (route === 'keys') return facts(request, { keys: [] })
   if (route === 'callback') return callback(request, signing)
   if (!isPost) return route === 'authorize' ? authorize(request, signing) : showConnections(request, signing)
+  const unreadable = refuseContent(request, route)
+  if (unreadable !== undefined)
+    return isForApps(route)
+      ? unreadable
+      : errorPage(signing, 415, 'This is not a form', 'Go back, and try again.')
   const body = await request.text()
   if (route === 'register') return register(request, body, signing)
-  const type = (request.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
-  const isForm = type === 'application/x-www-form-urlencoded' && body.length <= MAX_FORM_CHARACTERS
+  const isTooLong = body.length > MAX_FORM_CHARACTERS
   if (route === 'token')
-    return isForm
-      ? token(request, body, signing)
-      : oauthError(400, 'invalid_request', 'The body must be application/x-www-form-urlencoded')
+    return isTooLong
+      ? oauthError(413, 'invalid_request', `A form has at most ${MAX_FORM_CHARACTERS} characters`)
+      : token(request, body, signing)
   const form = new URLSearchParams(body)
-  if (!isForm || repeatedIn(form) !== undefined)
+  if (isTooLong || repeatedIn(form) !== undefined)
     return errorPage(signing, 400, 'This is not a form', 'Go back, and try again.')
   return route === 'authorize' ? decide(request, form, signing) : removeConnection(request, form, signing)
+}
+
+/** As the MCP endpoint (RFC 9110 §15.5.16). A website cannot send JSON without a preflight, so it registers no clients unseen. */
+function refuseContent({ headers }: Request, route: Route): Response | undefined {
+  const type = headers.get('content-type')
+  const isRight = route === 'register' ? isJson(type) : isForm(type)
+  const wanted = route === 'register' ? 'application/json' : 'application/x-www-form-urlencoded'
+  if (!isRight) return oauthError(415, 'invalid_request', `The body must be ${wanted} in UTF-8`)
+  if (isUnencoded(headers.get('content-encoding'))) return undefined
+  const refused = oauthError(415, 'invalid_request', 'The body must have no content encoding')
+  refused.headers.set('accept-encoding', 'identity')
+  return refused
 }
 
 /** RFC 8414 §2: the library's, with what is served around it. */

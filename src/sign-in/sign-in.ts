@@ -6,6 +6,7 @@ import { textOf } from '../definition/error-text.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { isObject } from '../definition/is-object.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
+import { createDocuments } from './clients/documents.ts'
 import { type Machine, toMachines } from './clients/machines.ts'
 import { checkSecrets, createKeys, type SignInKeys } from './keys.ts'
 import { placeOf, routeOf } from './place.ts'
@@ -16,7 +17,7 @@ import { type GrantStore, requireGrantStore } from './store/store.ts'
 import { type Checks, createChecks } from './tokens/checks.ts'
 import { type Caller, verifyToken } from './tokens/verify.ts'
 import { upstreamTokenOf } from './upstream/refresh.ts'
-import { readVariables, requireRecord } from './upstream/settings.ts'
+import { isPromise, readVariables, requireRecord } from './upstream/settings.ts'
 import { inUse, isDev } from './upstream/stand-in.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
@@ -113,11 +114,14 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
   if (secrets !== undefined) checkSecrets(`"secrets" of ${where}`, secrets)
   const fetch: typeof globalThis.fetch = options.fetch ?? ((...given) => globalThis.fetch(...given))
   const machines = toMachines(where, options.machines, scopes, fetch)
+  const documents = createDocuments(fetch)
   const lifetimes = { access: accessTokenSeconds, idle: unusedDays * DAY_SECONDS }
   const storeFor = forEnv<GrantStore>(
     typeof store === 'function'
       ? (env) => {
           const made: unknown = store(env as E)
+          if (isPromise(made))
+            throw new TypeError(`"store" of ${where} must not be async: it returned a promise.`)
           requireGrantStore(where, made)
           return made
         }
@@ -150,7 +154,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       name: name ?? new URL(resource).host,
       address,
       machines,
-      fetch,
+      documents,
       report,
       reportOnce(error) {
         const { cause } = once(error)

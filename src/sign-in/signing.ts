@@ -1,5 +1,5 @@
 /** What one request of sign-in has at hand, and the answers that its steps share. */
-import { clientByDocument } from './clients/documents.ts'
+import type { Documents } from './clients/documents.ts'
 import type { Machines } from './clients/machines.ts'
 import type { SignInKeys } from './keys.ts'
 import type { PageClient, PageScope, SignInPage } from './pages/model.ts'
@@ -32,7 +32,7 @@ export interface Signing {
   readonly name: string
   /** Whose request it is, for limits. Undefined: unknown. */
   readonly address: string | undefined
-  readonly fetch: typeof globalThis.fetch
+  readonly documents: Documents
   report(error: unknown): void
   /** The same for what only the operator can change: an error with the same text is reported once in the life of the process. */
   reportOnce(error: unknown): void
@@ -52,7 +52,7 @@ const REGISTRATION_SECONDS = 90 * 24 * 60 * 60
 export function asUnit<Result>(signing: Signing, work: (unit: Unit) => Promise<Result>): Promise<Result> {
   const found = new Map<string, Promise<ClientRecord>>()
   const client = (id: string): Promise<ClientRecord> => {
-    const known = found.get(id) ?? clientByDocument(id, signing.store, signing.fetch)
+    const known = found.get(id) ?? signing.documents.client(id, signing)
     found.set(id, known)
     return known
   }
@@ -108,7 +108,7 @@ export function errorPage(
 ): Response {
   const link = returnTo === undefined ? {} : { returnTo: { url: returnTo, host: hostShown(returnTo) } }
   const response = pageResponse({ page: 'error', server: name, title, message, ...link }, status)
-  if (status === 503) response.headers.set('retry-after', '5')
+  if (status === 503 || status === 429) response.headers.set('retry-after', status === 429 ? '60' : '5')
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response
 }

@@ -14,7 +14,10 @@ import {
 import type { LibraryStore } from './tokens/library.ts'
 
 /** Attempts for one request whose entries others change at the same time. */
-const MAX_ATTEMPTS = 3
+const MAX_ATTEMPTS = 8
+/** Milliseconds before the second attempt, at most, and before a later one. Random: those that met do not meet again. */
+const FIRST_PAUSE_MS = 20
+const LAST_PAUSE_MS = 400
 
 /** Requests that write the same entries came at once, or the store is down: the client may try again. */
 export class SignInBusyError extends Error {
@@ -36,10 +39,10 @@ export interface Unit {
 }
 
 /**
- * Runs `work` and makes its writes; again from the start, up to three times, if another request was faster.
+ * Runs `work` and makes its writes; again from the start, up to eight times in about 2 seconds, if others were faster.
  *
  * @param client Finds clients that are not in the store, by their URL.
- * @throws SignInBusyError after three attempts.
+ * @throws SignInBusyError after eight attempts.
  */
 export async function inOneUnit<Result>(
   store: GrantStore,
@@ -51,9 +54,12 @@ export async function inOneUnit<Result>(
     const writes = new Map<string, { value?: string; expiresAt?: number | undefined }>()
     const result = await work(createUnit(store, client, seen, writes))
     if (writes.size === 0 || (await commit(store, toWrites(seen, writes)))) return result
+    await pause(Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LAST_PAUSE_MS) * Math.random())
   }
   throw new SignInBusyError('Other requests changed the same entries.')
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** A commit whose answer is lost is repeated: the store recognizes it by its version. */
 export async function commit(store: GrantStore, writes: readonly GrantWrite[]): Promise<boolean> {

@@ -11,7 +11,10 @@ export const BOUNDS: readonly Bound[] = [
     endedBy:
       'what sign-in waits for in it: its store, its provider and the documents of clients, each with `withTimeout`',
     waits: {
-      'src/sign-in/clients/assertion.ts': 'isAsserted.findKeys',
+      'src/sign-in/clients/documents.ts': 'Documents.client Documents.keep',
+      'src/sign-in/clients/flights.ts': 'Share.run Share.run.work',
+      'src/sign-in/clients/limits.ts': 'Counting.inAll',
+      'src/sign-in/clients/public-keys.ts': 'KeysAt.allow',
       'src/sign-in/clients/machines.ts': 'KnownMachine.isSecret',
       'src/sign-in/keys.ts': 'SignInKeys.isTag SignInKeys.open SignInKeys.seal SignInKeys.tag',
       'src/sign-in/tokens/checks.ts': 'Checks.run Checks.run.check',

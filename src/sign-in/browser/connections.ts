@@ -19,6 +19,8 @@ import { endSession, isOfSession, readSession, type Session } from './session.ts
 
 /** The most that are shown to one person; all are removed. */
 const MAX_SHOWN = 2000
+/** Far more than anybody has: the end for a store that never comes to one. */
+const MAX_PAGES = 1000
 const PAGE_KEYS = 100
 /** Each of two writes: within what one commit may have. */
 const GRANTS_PER_COMMIT = 10
@@ -105,7 +107,9 @@ async function removeAll(
 
 async function* entriesOf<Record>({ store }: Signing, prefix: string): AsyncGenerator<[string, Record]> {
   let after: string | undefined
-  do {
+  for (let pages = 0; ; pages++) {
+    if (pages === MAX_PAGES)
+      throw new RangeError('The store of grants lists more than 1000 pages for one person.')
     const { keys, next } = await store.list({
       prefix,
       limit: PAGE_KEYS,
@@ -114,6 +118,7 @@ async function* entriesOf<Record>({ store }: Signing, prefix: string): AsyncGene
     const entries = await Promise.all(keys.map((key) => store.read(key)))
     for (const [index, entry] of entries.entries())
       if (entry !== undefined) yield [keys[index]!, JSON.parse(entry.value) as Record]
+    if (next === undefined) return
     after = next
-  } while (after !== undefined)
+  }
 }

@@ -4,7 +4,7 @@ import { digest } from '../../definition/digest.ts'
 import { isA } from '../../definition/error-text.ts'
 import type { Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
-import { ClientUnreachableError } from './documents.ts'
+import { ClientLimitError, ClientUnreachableError } from './documents.ts'
 import { UnreachableUrlError } from './public-fetch.ts'
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -29,18 +29,18 @@ export function assertedClient(assertion: string): string | undefined {
 /**
  * Whether an assertion is the client's, for this server, current, and used for the first time: the unit stores that it was.
  *
- * @throws ClientUnreachableError if its keys are at a URL that does not answer.
+ * @throws ClientUnreachableError if its keys are at a URL that does not answer, or ClientLimitError.
  */
 export async function isAsserted(
   assertion: string,
   clientId: string,
-  findKeys: () => Promise<JWTVerifyGetKey>,
+  keys: JWTVerifyGetKey,
   { place }: Signing,
   unit: Unit,
 ): Promise<boolean> {
   if (assertion.length > MAX_CHARACTERS) return false
   try {
-    const { payload } = await jwtVerify(assertion, await findKeys(), {
+    const { payload } = await jwtVerify(assertion, keys, {
       algorithms: ASSERTION_ALGORITHMS,
       issuer: clientId,
       subject: clientId,
@@ -55,6 +55,7 @@ export async function isAsserted(
     unit.put(key, '1', (exp + 60) * 1000)
     return true
   } catch (cause) {
+    if (isA(cause, ClientLimitError)) throw cause
     if (!isA(cause, UnreachableUrlError)) return false
     throw new ClientUnreachableError(`The keys of the client ${clientId} cannot be reached.`, { cause })
   }

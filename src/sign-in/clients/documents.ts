@@ -3,13 +3,17 @@
  * are stored for a time, and a document that cannot be reached is used as it was: its client must not lose its connection by that.
  */
 
+import type { JWTVerifyGetKey } from 'jose'
 import { digest } from '../../definition/digest.ts'
 import { isA, textOf } from '../../definition/error-text.ts'
 import { isObject } from '../../definition/is-object.ts'
 import type { GrantStore } from '../store/store.ts'
 import type { ClientRecord } from '../tokens/library.ts'
-import { commit } from '../unit.ts'
+import { commit, inOneUnit, type Unit } from '../unit.ts'
+import { createShare } from './flights.ts'
+import { counting } from './limits.ts'
 import { fetchPublicJson, isPublicUrl, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
+import { type KeysAt, keysAt, keysIn } from './public-keys.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
@@ -18,6 +22,12 @@ const DEFAULT_FRESH_MS = 15 * MINUTE_MS
 const MIN_FRESH_MS = 5 * MINUTE_MS
 /** How long a document is used while it cannot be reached. */
 const KEPT_MS = 7 * DAY_MS
+/** The same, if nobody has signed in with its client. */
+const UNUSED_MS = 30 * MINUTE_MS
+/** How long a failure is remembered, for each of the last URLs. */
+const FAILED_MS = 30_000
+const MAX_REMEMBERED = 1000
+const MAX_KEY_SETS = 200
 const MAX_URL_CHARACTERS = 450
 const MAX_REDIRECT_URIS = 20
 const MAX_TEXT_CHARACTERS = 2048
@@ -32,6 +42,11 @@ export class ClientRefusedError extends Error {
   override readonly name = 'ClientRefusedError'
 }
 
+/** Too many that are not known were asked for. */
+export class ClientLimitError extends Error {
+  override readonly name = 'ClientLimitError'
+}
+
 /** What a document says, as far as it counts. */
 export interface ClientDocument extends ClientRecord {
   /** Whether the client may go without a proof: its document offers `none`. */
@@ -43,35 +58,132 @@ export interface ClientDocument extends ClientRecord {
 interface Stored {
   readonly client: ClientDocument
   readonly freshUntil: number
+  /** Whether somebody has signed in with it: until then it is kept for a short time, and is asked for within limits. */
+  readonly isUsed: boolean
 }
 
-/** @throws ClientUnreachableError or ClientRefusedError. */
-export async function clientByDocument(
-  id: string,
-  store: GrantStore,
-  fetch: typeof globalThis.fetch,
-): Promise<ClientDocument> {
-  requireDocumentUrl(id)
-  const key = `document:${await digest(id)}`
-  const stored = readStored((await store.read(key))?.value)
-  if (stored !== undefined && stored.freshUntil > Date.now()) return stored.client
-  try {
+/** Who asks for a client, where. */
+export interface Asker {
+  readonly store: GrantStore
+  readonly place: { readonly issuer: string }
+  readonly address: string | undefined
+}
+
+/** The documents of clients, and their keys, as one process knows them. */
+export interface Documents {
+  /** @throws ClientUnreachableError, ClientRefusedError or ClientLimitError. */
+  client(id: string, asker: Asker): Promise<KnownDocument>
+  /** Undefined: it has none. */
+  keysOf(client: KnownDocument, asker: Asker): JWTVerifyGetKey | undefined
+  /** Keeps a document that somebody has signed in with. */
+  keep(id: string, unit: Unit): Promise<void>
+}
+
+export interface KnownDocument extends ClientDocument {
+  readonly isUsed: boolean
+}
+
+interface Failure {
+  readonly error: unknown
+  readonly until: number
+}
+
+export function createDocuments(fetch: typeof globalThis.fetch): Documents {
+  const failures = new Map<string, Failure>()
+  const keys = new Map<string, KeysAt>()
+  const share = createShare<Stored>('document of a client')
+  const load = async (
+    id: string,
+    stored: Stored | undefined,
+    version: string | undefined,
+    asker: Asker,
+  ): Promise<Stored> => {
+    const isUsed = stored?.isUsed === true
+    if (!isUsed) await countAsked(asker)
     const { value, cacheControl } = await fetchPublicJson(id, fetch)
-    const client = toClient(id, value)
     const now = Date.now()
-    const record: Stored = { client, freshUntil: now + freshMs(cacheControl) }
-    await commit(store, [{ key, value: JSON.stringify(record), expiresAt: now + KEPT_MS }])
-    return client
-  } catch (cause) {
-    if (isA(cause, UnreachableUrlError)) {
-      if (stored !== undefined) return stored.client
-      throw new ClientUnreachableError(`The client's document at ${id} cannot be reached.`, { cause })
+    const expiresAt = now + (isUsed ? KEPT_MS : UNUSED_MS)
+    const freshUntil = Math.min(now + freshMs(cacheControl), expiresAt)
+    const record: Stored = { client: toClient(id, value), freshUntil, isUsed }
+    // If another process was faster, its record is as good.
+    const write = {
+      key: await keyOf(id),
+      value: JSON.stringify(record),
+      expiresAt,
+      ifVersion: version ?? null,
     }
-    if (!isA(cause, RefusedUrlError)) throw cause
-    throw new ClientRefusedError(`The client's document at ${id} cannot be used: ${textOf(cause)}.`, {
-      cause,
-    })
+    await commit(asker.store, [write])
+    return record
   }
+  const find = async (id: string, asker: Asker): Promise<Stored> => {
+    const entry = await asker.store.read(await keyOf(id))
+    const stored = readStored(entry?.value)
+    if (stored !== undefined && stored.freshUntil > Date.now()) return stored
+    const key = JSON.stringify([asker.place.issuer, id])
+    let error = failures.get(key)
+    if (error === undefined || error.until <= Date.now()) {
+      const isJoined = share.has(key)
+      const loading = () => share.run(key, () => load(id, stored, entry?.version, asker))
+      try {
+        return await loading().catch((cause) => {
+          // The limit of another caller.
+          if (isJoined && isA(cause, ClientLimitError)) return loading()
+          throw cause
+        })
+      } catch (cause) {
+        if (!isA(cause, UnreachableUrlError) && !isA(cause, RefusedUrlError)) throw cause
+        error = { error: cause, until: Date.now() + FAILED_MS }
+        if (failures.size >= MAX_REMEMBERED) failures.delete(failures.keys().next().value!)
+        failures.set(key, error)
+      }
+    }
+    const { error: cause } = error
+    if (!isA(cause, UnreachableUrlError))
+      throw new ClientRefusedError(`The client's document at ${id} cannot be used: ${textOf(cause)}.`, {
+        cause,
+      })
+    if (stored !== undefined) return stored
+    throw new ClientUnreachableError(`The client's document at ${id} cannot be reached.`, { cause })
+  }
+  return {
+    async client(id, asker) {
+      requireDocumentUrl(id)
+      const { client, isUsed } = await find(id, asker)
+      return { ...client, isUsed }
+    },
+    keysOf(client, asker) {
+      const given = client.keys
+      if (typeof given !== 'string') return given && keysIn(given)
+      const known = keys.get(given) ?? keysAt(given, fetch)
+      keys.delete(given)
+      if (keys.size >= MAX_KEY_SETS) keys.delete(keys.keys().next().value!)
+      keys.set(given, known)
+      return known(client.isUsed ? undefined : () => countAsked(asker))
+    },
+    async keep(id, unit) {
+      const key = await keyOf(id)
+      if (readStored((await unit.peek(key))?.value)?.isUsed !== false) return
+      const stored = readStored(await unit.read(key))
+      if (stored === undefined) return
+      unit.put(key, JSON.stringify({ ...stored, isUsed: true } satisfies Stored), Date.now() + KEPT_MS)
+    },
+  }
+}
+
+const keyOf = async (id: string): Promise<string> => `document:${await digest(id)}`
+
+/** @throws ClientLimitError. */
+async function countAsked({ store, address }: Asker): Promise<void> {
+  await inOneUnit(
+    store,
+    async () => undefined,
+    async (unit) => {
+      const count = await counting('asked', address, unit)
+      if (count === undefined)
+        throw new ClientLimitError('Too many new clients came in this hour: try again later.')
+      await count.inAll()
+    },
+  )
 }
 
 function readStored(text: string | undefined): Stored | undefined {

@@ -10,7 +10,7 @@ import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { checkSecrets } from '../keys.ts'
 import { readSetting, requireRecord, SETTING, type Setting } from '../upstream/settings.ts'
 import { isPublicUrl, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
-import { keysOf } from './public-keys.ts'
+import { keysAt } from './public-keys.ts'
 
 /** A client without a person, such as a job at night. It needs one of `secret`, `publicKeys` and `jwksUri`. */
 export interface Machine {
@@ -83,7 +83,7 @@ function toMachine(
   if (jwksUri !== undefined && !(URL.canParse(jwksUri) && isPublicUrl(new URL(jwksUri))))
     throw new TypeError(`${where}: "jwksUri" must be an https URL at a public address.`)
   const keys =
-    jwksUri === undefined ? createLocalJWKSet(toPublicKeys(where, publicKeys)) : keysAt(jwksUri, fetch)
+    jwksUri === undefined ? createLocalJWKSet(toPublicKeys(where, publicKeys)) : ofOperator(jwksUri, fetch)
   return { name, scopes, keys }
 }
 
@@ -115,32 +115,14 @@ function toPublicKeys(where: string, given: unknown): JSONWebKeySet {
   return { keys: keys as JSONWebKeySet['keys'] }
 }
 
-const FRESH_MS = 600_000
-const COOLDOWN_MS = 30_000
-/** How long keys are used while their URL does not answer. */
-const KEPT_MS = 86_400_000
-
-function keysAt(url: string, fetch: typeof globalThis.fetch): JWTVerifyGetKey {
-  let known: { readonly find: JWTVerifyGetKey; readonly at: number } | undefined
-  let askedAt = 0
+function ofOperator(url: string, fetch: typeof globalThis.fetch): JWTVerifyGetKey {
+  const find = keysAt(url, fetch)()
   return async (header, token) => {
-    const now = Date.now()
-    if (known !== undefined && now - known.at < FRESH_MS) {
-      try {
-        return await known.find(header, token)
-      } catch (error) {
-        // It may be a new key.
-        if (now - askedAt < COOLDOWN_MS) throw error
-      }
-    }
-    if (known !== undefined && now - askedAt < COOLDOWN_MS) return known.find(header, token)
     try {
-      askedAt = now
-      known = { find: await keysOf(url, fetch), at: now }
+      return await find(header, token)
     } catch (cause) {
-      if (known === undefined || now - known.at > KEPT_MS) throw unreachable(url, cause)
+      throw unreachable(url, cause)
     }
-    return known.find(header, token)
   }
 }
 

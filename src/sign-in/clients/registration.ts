@@ -1,21 +1,15 @@
 /** Dynamic registration (RFC 7591), for clients that have no metadata document: limited, since anybody may register. */
-import { digest } from '../../definition/digest.ts'
 import { isObject } from '../../definition/is-object.ts'
 import { asUnit, libraryFor, oauthError, type Signing } from '../signing.ts'
 import type { ClientRecord } from '../tokens/library.ts'
 import { withPrivacy } from '../tokens/tokens.ts'
-import type { Unit } from '../unit.ts'
+import { counting } from './limits.ts'
 
 const MAX_BODY_CHARACTERS = 16_384
 const MAX_REDIRECT_URIS = 20
 const MAX_URI_CHARACTERS = 2048
-const HOUR_MS = 60 * 60 * 1000
 /** How long a client is kept that nobody has signed in with. Its first tokens make it last. */
-const UNUSED_MS = 24 * HOUR_MS
-const MAX_PER_ADDRESS = 30
-/** Of all addresses in an hour, over several counters: they change with each registration. */
-const COUNTERS = 8
-const MAX_PER_COUNTER = 250
+const UNUSED_MS = 24 * 60 * 60 * 1000
 
 export async function register(request: Request, body: string, signing: Signing): Promise<Response> {
   if (request.method !== 'POST') {
@@ -47,12 +41,17 @@ export async function register(request: Request, body: string, signing: Signing)
       `A redirect URI has at most ${MAX_URI_CHARACTERS} characters`,
     )
   return asUnit(signing, async (unit) => {
-    if (!(await count(signing, unit)))
+    const count = await counting('registered', signing.address, unit)
+    if (count === undefined)
       return oauthError(429, 'temporarily_unavailable', 'Too many clients were registered: try again later')
     const headers = { 'content-type': 'application/json' }
     const given = new Request(signing.place.register, { method: 'POST', headers, body })
     const response = await libraryFor(signing).fetch(given, { OAUTH_KV: unit.library }, {})
-    if (response.status !== 201) return withPrivacy(response)
+    if (response.status !== 201) {
+      count.byNetwork()
+      return withPrivacy(response)
+    }
+    await count.inAll()
     const answer = (await response.json()) as { readonly client_id: string }
     const key = `client:${answer.client_id}`
     const client = JSON.parse(unit.pending(key) ?? '') as ClientRecord
@@ -61,19 +60,4 @@ export async function register(request: Request, body: string, signing: Signing)
     unit.put(key, JSON.stringify(record), until)
     return withPrivacy(new Response(JSON.stringify(answer), response))
   })
-}
-
-/** False: too many in this hour. */
-async function count({ address }: Signing, unit: Unit): Promise<boolean> {
-  const hour = Math.floor(Date.now() / HOUR_MS)
-  const shard = Math.floor(Math.random() * COUNTERS)
-  const limits: [string, number][] = [[`registered:${hour}:${shard}`, MAX_PER_COUNTER]]
-  if (address !== undefined)
-    limits.push([`registered:${hour}:from:${(await digest(address)).slice(0, 22)}`, MAX_PER_ADDRESS])
-  for (const [key, most] of limits) {
-    const before = Number((await unit.read(key)) ?? 0)
-    if (before >= most) return false
-    unit.put(key, String(before + 1), (hour + 2) * HOUR_MS)
-  }
-  return true
 }

@@ -91,7 +91,7 @@ async function authenticate(
       ? await hasSecret(basic?.secrets ?? [secret ?? ''], machine, signing)
       : form.get('client_assertion_type') === ASSERTION_TYPE &&
         machine.keys !== undefined &&
-        (await isAsserted(assertion, machine.name, async () => machine.keys!, signing, unit))
+        (await isAsserted(assertion, machine.name, machine.keys, signing, unit))
   if (isNamed && isProven) return undefined
   const refused = oauthError(401, 'invalid_client', 'Client authentication failed')
   if (request.headers.has('authorization')) refused.headers.set('www-authenticate', 'Basic realm="OAuth"')

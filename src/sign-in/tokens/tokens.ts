@@ -6,8 +6,7 @@
 import { digest } from '../../definition/digest.ts'
 import { isA, textOf } from '../../definition/error-text.ts'
 import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
-import { ClientRefusedError, ClientUnreachableError, clientByDocument } from '../clients/documents.ts'
-import { keysOf } from '../clients/public-keys.ts'
+import { ClientLimitError, ClientRefusedError, ClientUnreachableError } from '../clients/documents.ts'
 import { asUnit, libraryFor, oauthError, offered, repeatedIn, type Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
 import { keepUpstreamTokens } from '../upstream/tokens.ts'
@@ -46,6 +45,7 @@ export async function token(request: Request, body: string, signing: Signing): P
     // A machine's keys are the operator's matter.
     if (machine !== undefined) signing.report(error)
     if (isA(error, ClientUnreachableError)) return oauthError(503, 'temporarily_unavailable', textOf(error))
+    if (isA(error, ClientLimitError)) return oauthError(429, 'temporarily_unavailable', textOf(error))
     if (isA(error, ClientRefusedError)) return oauthError(401, 'invalid_client', textOf(error))
     throw error
   }
@@ -59,6 +59,9 @@ async function clientToken(request: Request, sent: URLSearchParams, signing: Sig
   const isRefresh = field === 'refresh_token'
   if (isRefresh && sent.has(field) && !presented.isOurs)
     return oauthError(400, 'invalid_grant', 'This is not a refresh token of this server')
+  // It was in the authorization request, which is refused without it (RFC 6749 §4.1.3).
+  if (sent.get('grant_type') === 'authorization_code' && !sent.get('redirect_uri'))
+    return oauthError(400, 'invalid_request', 'redirect_uri is missing')
   return asUnit(signing, async (unit) => {
     const form = new URLSearchParams(sent)
     const refused = await authenticate(form, signing, unit)
@@ -98,6 +101,8 @@ async function clientToken(request: Request, sent: URLSearchParams, signing: Sig
         )
       }
     }
+    const clientId = clientIdOf(request, form)
+    if (clientId.startsWith('https:')) await signing.documents.keep(clientId, unit)
     return withPrivacy(new Response(text, response))
   })
 }
@@ -115,12 +120,13 @@ async function authenticate(
   const clientId = form.get('client_id') || assertedClient(assertion ?? '')
   const refuse = () => oauthError(401, 'invalid_client', 'Client authentication failed')
   if (clientId?.startsWith('https:') !== true) return assertion === null ? undefined : refuse()
-  const client = await clientByDocument(clientId, signing.store, signing.fetch)
+  const client = await signing.documents.client(clientId, signing)
   if (assertion === null) return client.isPublic ? undefined : refuse()
+  const keys = signing.documents.keysOf(client, signing)
   const isRight =
     form.get('client_assertion_type') === ASSERTION_TYPE &&
-    client.keys !== undefined &&
-    (await isAsserted(assertion, clientId, () => keysOf(client.keys!, signing.fetch), signing, unit))
+    keys !== undefined &&
+    (await isAsserted(assertion, clientId, keys, signing, unit))
   if (!isRight) return refuse()
   proven(form, clientId)
   return undefined

@@ -13,6 +13,11 @@ const NO_ENV: Env = {}
 /** @throws UpstreamFault naming the option, if the value is not set. */
 export function readSetting(where: string, option: string, setting: Setting, env: unknown): string {
   const value = readFrom(setting, env)
+  if (isPromise(value))
+    throw new UpstreamFault(
+      'misconfigured',
+      `"${option}" of ${where} must not be async: it returned a promise.`,
+    )
   if (typeof value === 'string' && value !== '') return value
   const { unset } = readVariables(env, (given) => readFrom(setting, given))
   const what = unset.length === 0 ? 'is the variable that it comes from set?' : `set ${unset.join(' and ')}.`
@@ -62,6 +67,14 @@ export function checkSettings(
 export function requireRecord(where: string, given: unknown, what: string): void {
   if (Object.prototype.toString.call(given) !== '[object Object]')
     throw new TypeError(`${where} must have ${what}.`)
+}
+
+/** Whether a function that must answer now was async. One that rejects would end the process of Node. */
+export function isPromise(value: unknown): boolean {
+  const then = typeof value === 'object' && value !== null && 'then' in value ? value.then : undefined
+  if (typeof then !== 'function') return false
+  void Promise.resolve(value).catch(() => {})
+  return true
 }
 
 function readFrom(setting: Setting, env: unknown): unknown {

@@ -9,6 +9,7 @@ import {
   createWorld,
   exchange,
   handleOf,
+  LOOPBACK,
   ORIGIN,
   refresh,
   registered,
@@ -145,12 +146,13 @@ describe('registration', () => {
     }
     const basic = { authorization: `Basic ${btoa(`${clientId}:${secret}`)}` }
     const code = (await signInAs(world, { clientId: clientId! })).searchParams.get('code') ?? ''
-    const { code_verifier } = { code_verifier: 'v'.repeat(64) }
+    const proof = { code_verifier: 'v'.repeat(64), redirect_uri: LOOPBACK }
     const tokens = await world.form(
       '/oauth/token',
-      { grant_type: 'authorization_code', code, code_verifier },
+      { grant_type: 'authorization_code', code, ...proof },
       basic,
     )
+    expect(tokens.status).toBe(200)
     const { refresh_token } = (await tokens.json()) as Tokens
     const again = () => world.form('/oauth/token', { grant_type: 'refresh_token', refresh_token }, basic)
     const first = await (await again()).json()
@@ -236,6 +238,7 @@ describe('a client with a document', () => {
     const late = await refresh(world, tokens.refresh_token, ID)
     expect([late.status, late.headers.get('retry-after')]).toEqual([503, '5'])
     net.answers[ID] = () => Response.json(DOCUMENT)
+    vi.setSystemTime(Date.now() + 31_000)
     expect((await refresh(world, tokens.refresh_token, ID)).status).toBe(200)
   })
 

@@ -1,6 +1,7 @@
 /** The page of connections, and the provider's tokens. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
+import type { GrantStore } from '../../../src/sign-in/store/store.ts'
 import { UpstreamRefusedError, UpstreamUnavailableError } from '../../../src/sign-in/upstream/upstream.ts'
 import { slow } from './_faulty.ts'
 import {
@@ -156,6 +157,18 @@ describe('the page of connections', () => {
     jar.take(await world.get(`/oauth/callback?${new URLSearchParams({ state, code: 'anna' })}`, jar.headers))
     expect((await world.get('/connections', jar.headers)).status).toBe(503)
     expect(String(world.reports)).toContain('"next" that is after "after"')
+  })
+
+  it('a store whose list never ends → an error in the end', async () => {
+    const inner = createMemoryGrants()
+    const list: GrantStore['list'] = async ({ prefix, after = prefix }) => ({ keys: [], next: `${after}x` })
+    const world = createWorld({ store: { ...inner, list } })
+    const jar = new Jar()
+    const away = jar.take(await world.get('/connections', jar.headers))
+    const state = new URL(away.headers.get('location')!).searchParams.get('state')!
+    jar.take(await world.get(`/oauth/callback?${new URLSearchParams({ state, code: 'anna' })}`, jar.headers))
+    expect((await world.get('/connections', jar.headers)).status).toBe(503)
+    expect(String(world.reports)).toContain('more than 1000 pages')
   })
 
   it('a form of another website, of another session or without one changes nothing', async () => {

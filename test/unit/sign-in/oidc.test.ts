@@ -1,10 +1,14 @@
 /** `oidc` with the real `oidc-provider`, and with what a provider must not send. */
+
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { personOf } from '../../../src/sign-in/browser/person.ts'
 import { type OidcOptions, oidc } from '../../../src/sign-in/oidc.ts'
+import { createSignIn } from '../../../src/sign-in/sign-in.ts'
+import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import { rotatedIn } from '../../../src/sign-in/upstream/errors.ts'
 import type { Upstream, UpstreamReturn } from '../../../src/sign-in/upstream/upstream.ts'
 import { failureOf } from './_failure.ts'
@@ -182,6 +186,33 @@ describe('a sign-in', () => {
       message: 'Only Grace may sign in.',
     })
   })
+
+  it.each([
+    ['resolves', async () => undefined],
+    ['rejects', () => Promise.reject(new Error('of a database'))],
+  ])(
+    'a function of the operator that %s → nobody is let in, and the process goes on',
+    async (_name, later) => {
+      const asAny = later as unknown as () => never
+      const byCheck = upstreamOf({ check: asAny })
+      const failed = await byCheck
+        .exchange(await toCallback(byCheck, provider))
+        .catch((error: Error) => error)
+      expect(failed).toMatchObject({ code: 'upstream_unavailable' })
+      expect(inspect(failed)).toContain('must not be async')
+      const bySetting = upstreamOf({ clientSecret: asAny })
+      expect(bySetting.faultIn?.({})).toContain('must not be async')
+      expect(await failureOf(bySetting.authorizeUrl(startOf()))).toMatchObject({ fault: 'misconfigured' })
+      const options = { upstream: byCheck, scopes: { a: 'A' }, secrets: ['s'.repeat(32)] }
+      const auth = createSignIn('signIn', { ...options, store: asAny })
+      const request = new Request('https://mcp.example.com/connections')
+      const resource = 'https://mcp.example.com/mcp'
+      expect((await auth.serve(request, '/connections', { env: {}, resource }))?.status).toBe(503)
+      const machines = { job: { scopes: ['a'], secret: asAny } }
+      const withMachine = createSignIn('signIn', { ...options, store: createMemoryGrants(), machines })
+      expect(withMachine.faultIn({})).toContain('must not be async')
+    },
+  )
 
   it('more claims than tools may see are left out', async () => {
     await using other = await startOpenIdProvider({ claims: { ...ADA, a: 'x', large: 'y'.repeat(9000) } })

@@ -13,6 +13,7 @@ import {
   SECRET,
   signInAs,
   type Tokens,
+  VERIFIER,
   type World,
 } from './_sign-in.ts'
 
@@ -54,6 +55,21 @@ describe('codes', () => {
     const response = await exchange(world, await codeFor(world, clientId), clientId, fields)
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error })
+  })
+
+  it('a code without the redirect URI of its request is refused, and is not used up (RFC 6749 §4.1.3)', async () => {
+    const world = createWorld()
+    const clientId = await registered(world)
+    const code = await codeFor(world, clientId)
+    for (const redirect_uri of ['', 'http://127.0.0.1:1/other'])
+      expect((await exchange(world, code, clientId, { redirect_uri })).status).toBe(400)
+    const form = { grant_type: 'authorization_code', code, client_id: clientId, code_verifier: VERIFIER }
+    const without = await world.form('/oauth/token', form)
+    expect(await without.json()).toEqual({
+      error: 'invalid_request',
+      error_description: 'redirect_uri is missing',
+    })
+    expect((await exchange(world, code, clientId)).status).toBe(200)
   })
 
   it('a code of another client is refused', async () => {
@@ -395,7 +411,7 @@ it('other methods, content types and resources are refused', async () => {
     headers: { 'content-type': 'application/json' },
     body: '{}',
   })
-  expect((await world.send(json)).status).toBe(400)
+  expect((await world.send(json)).status).toBe(415)
   const credentials = await world.form('/oauth/token', {
     grant_type: 'client_credentials',
     client_id: clientId,

@@ -8,6 +8,7 @@ import {
   createWorld,
   exchange,
   handleOf,
+  LOOPBACK,
   leave,
   ORIGIN,
   RESOURCE,
@@ -299,6 +300,7 @@ describe('RFC 9700 §4.13 and DNS rebinding: headers that proxies add, from a st
       code,
       client_id: clientId,
       code_verifier: 'v'.repeat(64),
+      redirect_uri: LOOPBACK,
     }
     const headers = {
       ...{

@@ -1,0 +1,302 @@
+/** What strangers can make the server fetch, store and hold open: bounded by network and in all, however many ids and addresses they use. */
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createMemoryGrants } from '../../../../src/sign-in/store/memory.ts'
+import type { GrantStore } from '../../../../src/sign-in/store/store.ts'
+import { slow } from '../_faulty.ts'
+import {
+  authorizeUrl,
+  createWorld,
+  exchange,
+  LOOPBACK,
+  ORIGIN,
+  refresh,
+  signInAs,
+  type Tokens,
+  VERIFIER,
+  type World,
+} from '../_sign-in.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const NOW = 1_800_000_000_000
+const HOST = 'https://client.example'
+const idOf = (number: number): string => `${HOST}/${number}.json`
+
+function documentAt(url: string): Response {
+  return Response.json({
+    client_id: url,
+    client_name: 'Documented',
+    redirect_uris: [LOOPBACK],
+    grant_types: ['authorization_code', 'refresh_token'],
+    padding: 'x'.repeat(4000),
+  })
+}
+
+function serverOf(store: GrantStore, answer: (url: string) => Response | Promise<Response> = documentAt) {
+  const asked: string[] = []
+  const fetch: typeof globalThis.fetch = async (input) => {
+    asked.push(String(input))
+    return answer(String(input))
+  }
+  // One process for all addresses.
+  const { signIn, context } = createWorld({ store, fetch })
+  const from =
+    (address?: string) =>
+    async (path: string): Promise<number> => {
+      const request = new Request(ORIGIN + path)
+      return (await signIn.serve(request, new URL(request.url).pathname, { ...context, address })!).status
+    }
+  return { asked, from, fetch }
+}
+
+async function bytesIn(store: GrantStore, part: string): Promise<number> {
+  const { keys } = await store.list({ prefix: '', limit: 100_000 })
+  const values = await Promise.all(keys.filter((key) => key.includes(part)).map((key) => store.read(key)))
+  return values.reduce((sum, entry) => sum + (entry?.value.length ?? 0), 0)
+}
+
+describe('documents of clients', () => {
+  it('3000 ids from one address → 30 requests, and what is stored is small and short-lived', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const store = createMemoryGrants()
+    const { asked, from } = serverOf(store)
+    const get = from('203.0.113.1')
+    const statuses = new Map<number, number>()
+    for (let number = 0; number < 3000; number++) {
+      const status = await get(await authorizeUrl({ clientId: idOf(number) }))
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    expect(asked).toHaveLength(30)
+    expect([...statuses]).toEqual([
+      [303, 30],
+      [429, 2970],
+    ])
+    expect(await bytesIn(store, '')).toBeLessThan(100_000)
+    expect(await from('203.0.113.2')(await authorizeUrl({ clientId: idOf(3000) }))).toBe(303)
+    vi.setSystemTime(NOW + 31 * 60_000)
+    expect(await bytesIn(store, ':document:')).toBe(0)
+  })
+
+  it.each([
+    ['from a new address each', (number: number) => `198.${number >> 8}.${number & 255}.1`, 2000],
+    ['from nobody knows where', () => undefined, 1600],
+  ])('3000 ids %s → at most as many requests as in all', async (_name, addressOf, most) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const { asked, from } = serverOf(createMemoryGrants())
+    for (let number = 0; number < 3000; number++)
+      await from(addressOf(number))(await authorizeUrl({ clientId: idOf(number) }))
+    expect(asked.length).toBeGreaterThan(1000)
+    expect(asked.length).toBeLessThanOrEqual(most)
+  })
+
+  it.each([
+    ['does not exist', () => new Response('', { status: 404 }), 400],
+    ['is not JSON', () => new Response('<html>'), 400],
+    ['cannot be reached', () => Promise.reject(new TypeError('fetch failed')), 503],
+  ])('one that %s is asked for once in 30 seconds', async (_name, answer, status) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const { asked, from } = serverOf(createMemoryGrants(), answer)
+    const url = await authorizeUrl({ clientId: idOf(1) })
+    for (let count = 0; count < 50; count++) expect(await from(`203.0.113.${count}`)(url)).toBe(status)
+    expect(asked).toHaveLength(1)
+    vi.setSystemTime(NOW + 31_000)
+    await from('203.0.113.1')(url)
+    expect(asked).toHaveLength(2)
+  })
+
+  it('100 requests at once for one that does not answer yet → one request, and the same answer', async () => {
+    let release = (): void => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const { asked, from } = serverOf(createMemoryGrants(), async (url) => {
+      await released
+      return documentAt(url)
+    })
+    const url = await authorizeUrl({ clientId: idOf(1) })
+    const all = Array.from({ length: 100 }, (_, count) => from(`203.0.113.${count}`)(url))
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    release()
+    expect(new Set(await Promise.all(all))).toEqual(new Set([303]))
+    expect(asked).toHaveLength(1)
+  })
+
+  it('a caller over its limit does not take others along who wait for the same document', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const { from } = serverOf(createMemoryGrants())
+    for (let number = 0; number < 30; number++)
+      await from('203.0.113.1')(await authorizeUrl({ clientId: idOf(number) }))
+    const url = await authorizeUrl({ clientId: idOf(99) })
+    const both = await Promise.all([from('203.0.113.1')(url), from('203.0.113.2')(url)])
+    expect(both).toEqual([429, 303])
+  })
+
+  it('a client that somebody has signed in with is asked for outside the limits, and kept for a week', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const store = createMemoryGrants()
+    const { fetch, from, asked } = serverOf(store)
+    const world = createWorld({ store, fetch, address: '203.0.113.1' })
+    const code = (await signInAs(world, { clientId: idOf(0) })).searchParams.get('code') ?? ''
+    const tokens = (await (await exchange(world, code, idOf(0))).json()) as Tokens
+    for (let number = 1; number < 40; number++)
+      await from('203.0.113.1')(await authorizeUrl({ clientId: idOf(number) }))
+    expect(asked).toHaveLength(30)
+    vi.setSystemTime(NOW + 16 * 60_000)
+    expect(await from('203.0.113.1')(await authorizeUrl({ clientId: idOf(0) }))).toBe(303)
+    expect(asked).toHaveLength(31)
+    vi.setSystemTime(NOW + 6 * 86_400_000)
+    expect(await bytesIn(store, ':document:')).toBeGreaterThan(0)
+    const away = createWorld({ store })
+    expect((await refresh(away, tokens.refresh_token, idOf(0))).status).toBe(200)
+  })
+})
+
+describe('keys of a client with a document', () => {
+  const KEYS = `${HOST}/jwks`
+  const ID = idOf(1)
+
+  async function withKeys() {
+    const pairs = await Promise.all(
+      ['a', 'b'].map(async (kid) => ({ kid, ...(await generateKeyPair('ES256')) })),
+    )
+    const [first, second] = await Promise.all(
+      pairs.map(async ({ kid, publicKey }) => ({ ...(await exportJWK(publicKey)), alg: 'ES256', kid })),
+    )
+    let published = [first]
+    const asked: string[] = []
+    const fetch: typeof globalThis.fetch = async (input) => {
+      asked.push(String(input))
+      if (String(input) === KEYS) return Response.json({ keys: published })
+      const document = { client_id: ID, client_name: 'Documented', redirect_uris: [LOOPBACK], jwks_uri: KEYS }
+      return Response.json({ ...document, token_endpoint_auth_method: 'private_key_jwt' })
+    }
+    const world = createWorld({ fetch, address: '203.0.113.1' })
+    const code = (await signInAs(world, { clientId: ID })).searchParams.get('code') ?? ''
+    const token = async (number: number, kid = pairs[number]!.kid) => {
+      const exp = Math.floor(Date.now() / 1000) + 60
+      const claims = { iss: ID, sub: ID, aud: ORIGIN, jti: crypto.randomUUID(), exp }
+      const signing = new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid })
+      const response = await world.form('/oauth/token', {
+        grant_type: 'authorization_code',
+        code,
+        code_verifier: VERIFIER,
+        redirect_uri: LOOPBACK,
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        client_assertion: await signing.sign(pairs[number]!.privateKey),
+      })
+      return response.status
+    }
+    const publishBoth = () => {
+      published = [first, second]
+    }
+    return { token, publishBoth, keyRequests: () => asked.filter((url) => url === KEYS).length }
+  }
+
+  it('are asked for once, also for proofs that are wrong, and 30 seconds later for an unknown key', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const { token, publishBoth, keyRequests } = await withKeys()
+    for (let count = 0; count < 20; count++) expect(await token(1, `unknown ${count}`)).toBe(401)
+    expect(await Promise.all(Array.from({ length: 20 }, () => token(1)))).not.toContain(200)
+    expect(keyRequests()).toBe(1)
+    publishBoth()
+    expect(await token(1)).toBe(401)
+    vi.setSystemTime(NOW + 31_000)
+    expect(await token(1)).toBe(200)
+    for (let count = 0; count < 20; count++) await token(1, `unknown ${count}`)
+    expect(keyRequests()).toBe(2)
+  })
+})
+
+describe('registrations', () => {
+  const registerAll = async (
+    store: GrantStore,
+    addresses: readonly string[],
+    metadata = {},
+  ): Promise<number> => {
+    let count = 0
+    for (const address of addresses)
+      if ((await createWorld({ store, address }).register(metadata)).status === 201) count++
+    return count
+  }
+  const many = (length: number, addressOf: (number: number) => string) =>
+    Array.from({ length }, (_, number) => addressOf(number))
+  const hex = (number: number) => number.toString(16)
+
+  it.each([
+    ['one /64', (number: number) => `2001:db8:0:1:${hex(number)}::1`, 30],
+    ['one /48', (number: number) => `2001:db8:0:${hex(number)}::1`, 120],
+  ])('from %s are of one network', async (_name, addressOf, most) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const store = createMemoryGrants()
+    expect(await registerAll(store, many(150, addressOf))).toBe(most)
+    expect(await registerAll(store, ['2001:db8:1::1'])).toBe(1)
+  })
+
+  it('that are invalid count for their address alone', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const store = createMemoryGrants()
+    const invalid = { redirect_uris: ['javascript:alert(1)'] }
+    const addresses = many(2100, (number) => `198.51.${number % 70}.1`)
+    expect(await registerAll(store, addresses, invalid)).toBe(0)
+    expect(await registerAll(store, ['198.51.0.1', '203.0.113.1'])).toBe(1)
+  })
+
+  it('of 80 addresses that take all they get leave a part to one that comes for the first time', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const store = createMemoryGrants()
+    const taken = await registerAll(
+      store,
+      many(80 * 30, (number) => `198.51.${number % 80}.1`),
+    )
+    expect(taken).toBeLessThanOrEqual(1600)
+    expect(
+      await registerAll(
+        store,
+        many(20, (number) => `203.0.113.${number}`),
+      ),
+    ).toBe(20)
+  })
+
+  it('20 at once from one address all pass', async () => {
+    const world: World = createWorld({ store: slow(createMemoryGrants()), address: '203.0.113.1' })
+    const all = await Promise.all(Array.from({ length: 20 }, () => world.register()))
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([201]))
+  })
+})
+
+describe('bodies that are not what their type says', () => {
+  const FORM = 'application/x-www-form-urlencoded'
+  it.each(['/oauth/token', '/oauth/register', '/oauth/authorize', '/connections'])(
+    '%s → 415',
+    async (path) => {
+      const world = createWorld()
+      const own = path === '/oauth/register' ? 'application/json' : FORM
+      const other = path === '/oauth/register' ? FORM : 'application/json'
+      const send = async (headers: HeadersInit): Promise<number> => {
+        const body = new TextEncoder().encode(own === FORM ? 'grant_type=x' : '{}')
+        return (await world.send(new Request(ORIGIN + path, { method: 'POST', headers, body }))).status
+      }
+      const wrong: HeadersInit[] = [
+        {},
+        { 'content-type': other },
+        { 'content-type': 'text/plain' },
+        { 'content-type': `${own}, ${own}` },
+        { 'content-type': `${own}x` },
+        { 'content-type': `${own}; charset=utf-16` },
+        { 'content-type': `${own}; charset=utf-8; charset=utf-16` },
+        { 'content-type': own, 'content-encoding': 'gzip' },
+        { 'content-type': own, 'content-encoding': 'identity, br' },
+      ]
+      for (const headers of wrong) expect([headers, await send(headers)]).toEqual([headers, 415])
+      const right: HeadersInit[] = [
+        { 'content-type': own },
+        { 'content-type': `${own.toUpperCase()};charset=UTF-8` },
+        { 'content-type': own, 'content-encoding': 'identity' },
+      ]
+      for (const headers of right) expect(await send(headers)).not.toBe(415)
+    },
+  )
+})
