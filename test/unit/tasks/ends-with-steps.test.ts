@@ -122,15 +122,18 @@ test.each([
   ['succeeded', false],
 ])('a step that does not end is aborted when its tool has %s, and the task ends', async (_how, fails) => {
   let aborted: unknown
+  const begun = gate()
   const { client, runDue } = setUp(
     async (_input, ctx) => {
       const endless = ctx.step('endless', ({ signal }) => {
         signal.addEventListener('abort', () => {
           aborted = signal.reason
         })
+        begun.resolve()
         return new Promise(() => {})
       })
-      const fast = ctx.step('fast', () => {
+      const fast = ctx.step('fast', async () => {
+        await begun.promise
         if (fails) throw new Error('no')
       })
       await Promise.race([endless, fast])
