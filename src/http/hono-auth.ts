@@ -12,6 +12,7 @@ import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { errorMessage } from '../protocol/json-rpc.ts'
 import { jsonReply, toResponse } from '../protocol/reply.ts'
 import { CORS_HEADERS } from './cors.ts'
+import { callerAddress } from './forwarded.ts'
 import { requireNoServer } from './known-callers.ts'
 import { loadOther } from './load-other.ts'
 import { preflightResponse } from './preflight.ts'
@@ -80,7 +81,8 @@ export function honoAuth(
     const request = req.raw
     const location = () => resourceLocation(request, { env }, options)
     const report = (error: unknown): void => callHook(() => onError(error), printError)
-    const answer = auth.serve?.(request, { env, location, report })
+    const address = callerAddress(request.headers, {}, trustProxy)
+    const answer = auth.serve?.(request, { env, location, report, ...(address !== undefined && { address }) })
     if (answer !== undefined) {
       const served = { request, platform: { env } }
       return toResponse(

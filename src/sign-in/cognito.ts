@@ -3,7 +3,7 @@ import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { PROVIDER_OPTIONS, type ProviderOptions, promptOf, requestLimits } from './oidc.ts'
 import { notAllowed } from './upstream/errors.ts'
 import { createOpenId } from './upstream/openid.ts'
-import { checkSettings, readSetting, SETTING, type Setting } from './upstream/settings.ts'
+import { checkSettings, readSetting, refuseUndefined, SETTING, type Setting } from './upstream/settings.ts'
 import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 
 export type { ProviderOptions } from './oidc.ts'
@@ -49,6 +49,7 @@ export function cognito(options: CognitoOptions): Upstream {
   requireOptions('cognito', options, COGNITO_OPTIONS, 'region', 'userPoolId', 'clientId', 'clientSecret')
   const { region, userPoolId, clientId, clientSecret, name = 'Amazon Cognito', groups } = options
   checkSettings('cognito', { region, userPoolId, clientId, clientSecret })
+  refuseUndefined('cognito', options, 'groups')
   if (groups?.length === 0) throw new TypeError('"groups" of cognito is empty: remove it, or name a group.')
   if (typeof region === 'string' && typeof userPoolId === 'string' && !isPool(region, userPoolId))
     throw new TypeError(WRONG_POOL)

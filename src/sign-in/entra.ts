@@ -3,7 +3,7 @@ import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { PROVIDER_OPTIONS, type ProviderOptions, promptOf, requestLimits } from './oidc.ts'
 import { notAllowed } from './upstream/errors.ts'
 import { createOpenId } from './upstream/openid.ts'
-import { checkSettings, readSetting, SETTING, type Setting } from './upstream/settings.ts'
+import { checkSettings, readSetting, refuseUndefined, SETTING, type Setting } from './upstream/settings.ts'
 import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 
 export type { ProviderOptions } from './oidc.ts'
@@ -44,6 +44,7 @@ export function entra(options: EntraOptions): Upstream {
   requireOptions('entra', options, ENTRA_OPTIONS, 'tenant', 'clientId', 'clientSecret')
   const { tenant, clientId, clientSecret, allowedTenants, groups, offlineAccess = true } = options
   checkSettings('entra', { tenant, clientId, clientSecret })
+  refuseUndefined('entra', options, 'allowedTenants', 'groups')
   checkTenants(allowedTenants)
   if (groups?.length === 0) throw new TypeError('"groups" of entra is empty: remove it, or name a group.')
   if (typeof tenant === 'string') {

@@ -4,7 +4,7 @@ import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { PROVIDER_OPTIONS, type ProviderOptions, promptOf } from './oidc.ts'
 import { notAllowed, quoted, upstreamError } from './upstream/errors.ts'
 import { createUpstreamFetch, type UpstreamFetch } from './upstream/fetch.ts'
-import { checkSettings, readSetting, SETTING, type Setting } from './upstream/settings.ts'
+import { checkSettings, readSetting, refuseUndefined, SETTING, type Setting } from './upstream/settings.ts'
 import {
   type Upstream,
   UpstreamFault,
@@ -48,6 +48,7 @@ export function github(options: GithubOptions): Upstream {
   requireOptions('github', options, GITHUB_OPTIONS, 'clientId', 'clientSecret')
   const { clientId, clientSecret, organization } = options
   checkSettings('github', { clientId, clientSecret, organization })
+  refuseUndefined('github', options, 'organization')
   if (typeof organization === 'string' && !LOGIN.test(organization))
     throw new TypeError('"organization" of github must be the name in its URL: letters, digits and hyphens.')
   const send = createUpstreamFetch(options)

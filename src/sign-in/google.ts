@@ -3,7 +3,7 @@ import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { PROVIDER_OPTIONS, type ProviderOptions, promptOf, requestLimits } from './oidc.ts'
 import { notAllowed } from './upstream/errors.ts'
 import { createOpenId } from './upstream/openid.ts'
-import { checkSettings, readSetting, SETTING, type Setting } from './upstream/settings.ts'
+import { checkSettings, readSetting, refuseUndefined, SETTING, type Setting } from './upstream/settings.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
 export type { ProviderOptions } from './oidc.ts'
@@ -31,6 +31,7 @@ export function google(options: GoogleOptions): Upstream {
   requireOptions('google', options, GOOGLE_OPTIONS, 'clientId', 'clientSecret')
   const { clientId, clientSecret, hostedDomain, offlineAccess = true } = options
   checkSettings('google', { clientId, clientSecret, hostedDomain })
+  refuseUndefined('google', options, 'hostedDomain')
   if (typeof hostedDomain === 'string' && !/^[\w-]+(?:\.[\w-]+)+$/.test(hostedDomain))
     throw new TypeError('"hostedDomain" of google must be a domain, such as "example.com".')
   // Named in the request, too: then Google offers the right accounts.

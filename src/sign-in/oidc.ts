@@ -7,6 +7,7 @@ import {
   checkSettings,
   isPromise,
   readSetting,
+  refuseUndefined,
   requireRecord,
   SETTING,
   type Setting,
@@ -89,6 +90,7 @@ export function oidc(options: OidcOptions): Upstream {
   requireOptions('oidc', options, OIDC_OPTIONS, 'issuer', 'clientId', 'clientSecret')
   const { issuer, clientId, clientSecret, parameters = {}, id = 'oidc', check } = options
   checkSettings('oidc', { issuer, clientId, clientSecret })
+  refuseUndefined('oidc', options, 'check')
   if (typeof issuer === 'string' && !isIssuer(issuer)) throw new TypeError(WRONG_ISSUER)
   checkId('oidc', id)
   checkParameters(parameters)

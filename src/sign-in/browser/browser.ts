@@ -33,7 +33,7 @@ import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
 import { type Away, toUpstream, upstreamFailure } from './away.ts'
 import { complete, isRemembered } from './consents.ts'
 import { readFlow } from './flow.ts'
-import { type Arrived, personOf } from './person.ts'
+import { type Arrived, personOf, requireNamed } from './person.ts'
 import { ask, OVER, showQuestion, switchPerson, visitorOf } from './question.ts'
 import { beginSession, readLastPerson, readSession } from './session.ts'
 
@@ -189,7 +189,7 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   try {
     const { verifier: codeVerifier, nonce } = away
     const back = { env, redirectUri: place.callback, code, codeVerifier, nonce, parameters }
-    identity = await withTimeout(upstream.exchange(back), UPSTREAM_TIMEOUT_MS, upstream.name)
+    identity = requireNamed(await withTimeout(upstream.exchange(back), UPSTREAM_TIMEOUT_MS, upstream.name))
   } catch (error) {
     return upstreamFailure(signing, error)
   }

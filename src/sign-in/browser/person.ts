@@ -1,7 +1,7 @@
 /** Who signed in, as sign-in records it. */
 import { digest } from '../../definition/digest.ts'
 import type { StoredTokens } from '../upstream/tokens.ts'
-import type { UpstreamIdentity } from '../upstream/upstream.ts'
+import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
 
 export interface Person {
   /** `ctx.auth.subject`: the same forever, and without meaning elsewhere. */
@@ -33,6 +33,21 @@ export async function personOf({
     claims: kept,
   }
   return { person, leftOut }
+}
+
+/**
+ * All people whom a provider of somebody's own does not name would be one person.
+ *
+ * @throws UpstreamFault for an identity without an issuer and a subject.
+ */
+export function requireNamed(identity: UpstreamIdentity): UpstreamIdentity {
+  for (const member of ['issuer', 'subject'] as const)
+    if (typeof identity?.[member] !== 'string' || identity[member] === '')
+      throw new UpstreamFault(
+        'misconfigured',
+        `The identity of "exchange" needs a "${member}" that is not empty.`,
+      )
+  return identity
 }
 
 /** In their order; one that is too long leaves its room to those after it. */

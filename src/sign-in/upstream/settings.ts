@@ -60,6 +60,23 @@ export function checkSettings(
 }
 
 /**
+ * An option that says who may sign in must have a value if it is given: `process.env.UNSET` would let everyone in.
+ *
+ * @throws TypeError naming the option.
+ */
+export function refuseUndefined(where: string, given: object, ...options: readonly string[]): void {
+  for (const option of options) {
+    if (
+      !Object.hasOwn(given, option) ||
+      (given as { readonly [name: string]: unknown })[option] !== undefined
+    )
+      continue
+    const cause = 'is the variable that it comes from set? Without the option, more people may sign in.'
+    throw new TypeError(`"${option}" of ${where} is undefined: ${cause}`)
+  }
+}
+
+/**
  * What is listed by name: the members of a list would be 0 and 1, and a map or a function has none.
  *
  * @throws TypeError saying what the option `where` must have.

@@ -403,6 +403,22 @@ describe('the token of the provider', () => {
     expect(await own.text()).toBe('upstream-access-of-anna')
   })
 
+  it('behind honoAuth, registrations are counted by the address that a trusted proxy names', async () => {
+    const { auth } = withServer()
+    const app = new Hono()
+    app.use('*', honoAuth(auth, { publicUrl: RESOURCE, trustProxy: true }))
+    const register = async (address: string) => {
+      const body = JSON.stringify({ redirect_uris: ['https://app.example/cb'] })
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': address }
+      return (await app.request('https://mcp.example.com/oauth/register', { method: 'POST', headers, body }))
+        .status
+    }
+    const seen = []
+    for (let count = 0; count < 31; count++) seen.push(await register('192.0.2.1'))
+    expect(seen.filter((status) => status === 201)).toHaveLength(30)
+    expect([seen.at(-1), await register('198.51.100.1')]).toEqual([429, 201])
+  })
+
   it('a caller that did not sign in has none', async () => {
     const seen: unknown[] = []
     const look = createTool({

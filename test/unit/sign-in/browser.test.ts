@@ -300,6 +300,24 @@ describe('the provider', () => {
     expect(world.reports).toEqual([error])
   })
 
+  it.each([undefined, '', null, {}])(
+    'an identity with the subject %j → 503, and nobody is signed in',
+    async (subject) => {
+      const world = createWorld()
+      const identity = {
+        issuer: 'https://upstream.example',
+        subject,
+        claims: {},
+        tokens: { accessToken: 'a' },
+      }
+      world.upstream.exchangeWith = async () => identity as never
+      const { jar, callback } = await leave(world, { clientId: await registered(world) })
+      const at = await world.get(callback(), jar.headers)
+      expect([at.status, at.headers.get('location')]).toEqual([503, null])
+      expect(String((world.reports[0] as Error).cause ?? world.reports[0])).toContain('"subject"')
+    },
+  )
+
   it('a provider that is not set up → 503 before the person is asked, and the log says what to set', async () => {
     const upstream = Object.assign(fakeUpstream(), { faultIn: () => 'set FAKE_ID.' })
     const world = createWorld({ upstream })

@@ -84,6 +84,20 @@ function valueAt(options: object, path: string): object {
   return [found].flat()[0] as object
 }
 
+it.each([
+  ['google', 'hostedDomain'],
+  ['github', 'organization'],
+  ['entra', 'groups'],
+  ['entra', 'allowedTenants'],
+  ['cognito', 'groups'],
+  ['oidc', 'check'],
+])('%s with %s of a variable that is not set is refused: it would let everyone in', async (name, option) => {
+  const taker = Object.fromEntries(takers)[name]!
+  const error = await errorOf(taker, { ...taker.options, [option]: undefined })
+  expect(error?.name).toBe('TypeError')
+  expect(error?.message).toContain(`"${option}" of ${name} is undefined: is the variable`)
+})
+
 it('a list as "scopes" of signIn → what it must have', async () => {
   const taker = Object.fromEntries(takers).signIn!
   const error = await errorOf(taker, { ...taker.options, scopes: ['dice', 'calendar'] })

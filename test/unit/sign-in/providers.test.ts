@@ -75,7 +75,7 @@ describe('google', () => {
 
   it('without offline access → no consent; another account → a choice', async () => {
     await using provider = await startOpenIdProvider({ issuer: ISSUER })
-    const upstream = googleOf(provider, { hostedDomain: undefined as never, offlineAccess: false })
+    const upstream = google({ ...CLIENT, fetch: provider.fetch, offlineAccess: false })
 
     const { searchParams } = new URL(await upstream.authorizeUrl({ ...START, isSwitching: true }))
 
