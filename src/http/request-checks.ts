@@ -118,7 +118,8 @@ function refuseContent({ request, headers }: Received): BufferedReply | undefine
   const contentType = request.headers.get('content-type')
   if (contentType !== 'application/json' && !isJson(contentType))
     return refusal(415, 'Unsupported media type: send application/json in UTF-8.', headers)
-  if (isUnencoded(request.headers.get('content-encoding'))) return undefined
+  const encoding = request.headers.get('content-encoding')
+  if (encoding === null || isUnencoded(encoding)) return undefined
   return refusal(415, 'Unsupported content encoding: send the body as it is.', {
     ...headers,
     'accept-encoding': 'identity',

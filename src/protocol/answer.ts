@@ -27,7 +27,7 @@ import { deadlineError, deadlineOf, earliestEnd, watchCall } from './deadline.ts
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { readProgressToken } from './envelope.ts'
 import { type Failure, toFailure } from './failure.ts'
-import { checkNameHeader, checkParamHeaders } from './headers.ts'
+import { checkParamHeaders, checkStandardHeaders } from './headers.ts'
 import { notificationMessage, type RpcId } from './json-rpc.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { withinLimit } from './response-limit.ts'
@@ -148,7 +148,13 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
   }
 
   checkName(parameter: string): void {
-    checkNameHeader(this.#incoming.request.headers, this.#call.params, parameter, 'optional')
+    checkStandardHeaders(
+      this.#incoming.request.headers,
+      this.#call.method,
+      this.#call.params,
+      'optional',
+      parameter,
+    )
   }
 
   async #prepare(run: Run): Promise<MethodResult> {

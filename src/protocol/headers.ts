@@ -27,23 +27,22 @@ type Presence = 'needed' | 'optional'
 /**
  * `Mcp-Method` and `Mcp-Name` must match the body. Modern requests must have them. They are optional for notifications and legacy messages,
  * but a present header must match there, too, since a proxy may filter by it.
+ *
+ * @param source The parameter that `Mcp-Name` repeats. Default: that of the method, if the protocol names one.
+ * @throws ProtocolError `-32020`
  */
 export function checkStandardHeaders(
   headers: Headers,
   method: string,
   params: Params,
   presence: Presence,
+  source = NAME_SOURCE.get(method),
 ): void {
   const methodHeader = headers.get('mcp-method')
   if (methodHeader === null && presence === 'needed') throw mismatch('the Mcp-Method header is missing')
   if (methodHeader !== null && methodHeader !== method)
     throw mismatch(`the Mcp-Method header is "${methodHeader}", but the body has "${method}"`)
-  const source = NAME_SOURCE.get(method)
-  if (source !== undefined) checkNameHeader(headers, params, source, presence)
-}
-
-/** `Mcp-Name` must repeat a parameter. @throws ProtocolError `-32020` */
-export function checkNameHeader(headers: Headers, params: Params, source: string, presence: Presence): void {
+  if (source === undefined) return
   const value = params[source]
   if (typeof value !== 'string') return // refused with -32602 when the parameters are read
   const nameHeader = headers.get('mcp-name')
