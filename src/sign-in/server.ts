@@ -81,6 +81,10 @@ async function answer(
 
 async function answerRoute(request: Request, route: Route, signing: Signing): Promise<Response> {
   const isPost = request.method === 'POST'
+  if (isUnseen(request, route))
+    return isForApps(route)
+      ? oauthError(403, 'access_denied', 'Another website cannot send this')
+      : errorPage(signing, 403, 'This page cannot be part of another', 'Open it in a tab of its own.')
   if (route === 'metadata') return metadata(request, signing)
   if (route === 'keys') return facts(request, { keys: [] })
   if (route === 'callback') return callback(request, signing)
@@ -101,6 +105,17 @@ async function answerRoute(request: Request, route: Route, signing: Signing): Pr
   if (isTooLong || repeatedIn(form) !== undefined)
     return errorPage(signing, 400, 'This is not a form', 'Go back, and try again.')
   return route === 'authorize' ? decide(request, form, signing) : removeConnection(request, form, signing)
+}
+
+/**
+ * An image, a frame or a form of another website, which could spend the limits of its visitors: pages are for tabs (Fetch Metadata,
+ * `Sec-Fetch-Dest`), and tokens for scripts that may read the answer. What is not a browser sends no such headers.
+ */
+function isUnseen({ headers }: Request, route: Route): boolean {
+  if (route === 'metadata' || route === 'keys') return false
+  const mode = headers.get('sec-fetch-mode')
+  if (isForApps(route)) return mode === 'no-cors' || mode === 'navigate'
+  return (headers.get('sec-fetch-dest') ?? 'document') !== 'document'
 }
 
 /** As the MCP endpoint (RFC 9110 §15.5.16). A website cannot send JSON without a preflight, so it registers no clients unseen. */

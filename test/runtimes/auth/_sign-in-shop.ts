@@ -48,6 +48,7 @@ export function shopSignIn(
     }),
     store,
     scopes: { shop: 'See the shop', refund: 'Refund orders' },
+    initialScopes: ['shop'],
     required: ['shop'],
     secrets: ['of-no-value-outside-these-tests-1'],
     fetch: async () => new Response(given.DOCUMENT, { headers: { 'content-type': 'application/json' } }),

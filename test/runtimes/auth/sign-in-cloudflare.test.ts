@@ -121,6 +121,6 @@ it('the metadata names this server as the only authorization server, and the sco
   expect(await response.json()).toMatchObject({
     resource: served.url.href,
     authorization_servers: [origin],
-    scopes_supported: ['shop', 'refund'],
+    scopes_supported: ['shop'],
   })
 })

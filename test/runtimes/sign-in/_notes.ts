@@ -38,6 +38,7 @@ export function createNotes({
       }),
       store,
       scopes: { 'notes:read': 'Read your notes', 'notes:write': 'Change your notes' },
+      initialScopes: ['notes:read'],
       required: ['notes:read'],
     }),
   })

@@ -31,6 +31,6 @@ const server = new MCPServer({
   version: '1.0.0',
   tools: {},
   auth: anyOf([people, machines]),
-  http: { publicUrl: 'https://mcp.example.com/mcp', allowedHosts: ['127.0.0.1'] },
+  http: { publicUrl: 'https://mcp.example.com/mcp', allowedHosts: ['127.0.0.1'], trustProxy: true },
 })
 await serve(server, { port: Number(PORT), hostname: '127.0.0.1' })

@@ -67,6 +67,9 @@ afterAll(() => {
   hostile?.close()
 })
 
+let callers = 0
+
+/** Each time from another address, which may ask for 30 documents. */
 const askFor = (clientId: string): Promise<number> => {
   const query = new URLSearchParams({
     response_type: 'code',
@@ -75,7 +78,9 @@ const askFor = (clientId: string): Promise<number> => {
     code_challenge: 'x'.repeat(43),
     code_challenge_method: 'S256',
   })
-  return fetch(`${url}/oauth/authorize?${query}`, { redirect: 'manual' }).then(({ status }) => status)
+  const headers = { 'x-forwarded-for': `192.0.2.${callers++ % 250}` }
+  const asked = fetch(`${url}/oauth/authorize?${query}`, { redirect: 'manual', headers })
+  return asked.then(({ status }) => status)
 }
 
 const paths = Object.keys(ENDINGS).flatMap((ending) =>

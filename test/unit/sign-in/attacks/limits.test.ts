@@ -300,3 +300,30 @@ describe('bodies that are not what their type says', () => {
     },
   )
 })
+
+describe('another website cannot spend the limits of its visitors', () => {
+  it.each(['image', 'iframe', 'empty', 'script'])(
+    'authorize as %s → 403, and nothing is fetched',
+    async (dest) => {
+      const asked: string[] = []
+      const world = createWorld({
+        fetch: async (url) => {
+          asked.push(String(url))
+          return documentAt(String(url))
+        },
+      })
+      const url = ORIGIN + (await authorizeUrl({ clientId: idOf(1) }))
+      const answer = (more: object) => world.send(new Request(url, { headers: { ...more } }))
+      expect((await answer({ 'sec-fetch-dest': dest, 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+      expect(asked).toEqual([])
+      expect((await answer({ 'sec-fetch-dest': 'document' })).status).toBe(200)
+    },
+  )
+
+  it.each(['no-cors', 'navigate'])('a token request in the mode %s → 403', async (mode) => {
+    const fields = { grant_type: 'refresh_token', refresh_token: 'a', client_id: 'b' }
+    const statusIn = async (one: string) =>
+      (await createWorld().form('/oauth/token', fields, { 'sec-fetch-mode': one })).status
+    expect([await statusIn(mode), await statusIn('cors')]).toEqual([403, 400])
+  })
+})
