@@ -2,9 +2,10 @@
  * What an identity provider says of the settings before anybody signs in, for `mayfly doctor --online`: its metadata, an authorization
  * request that nobody follows, and a code that it never issued. Never part of a server.
  */
+import { boundedFetch, FetchFault } from '../../src/definition/bounded-fetch.ts'
 import { digest } from '../../src/definition/digest.ts'
 import { cut, isA, memberOf, textOf } from '../../src/definition/error-text.ts'
-import { TimeoutError, withTimeout } from '../../src/definition/timeout.ts'
+import { withTimeout } from '../../src/definition/timeout.ts'
 import type { Upstream } from '../../src/sign-in/upstream/upstream.ts'
 import type { Finding } from '../contract/target.ts'
 
@@ -287,42 +288,15 @@ function parsed(text: string): unknown {
 }
 
 /** @throws Error without an answer in time. */
-async function ask(url: string, { fetch: given = fetch }: Asking): Promise<Answer> {
-  const { host } = new URL(url)
-  const signal = AbortSignal.timeout(REQUEST_MS)
-  const send = async (): Promise<Answer> => {
-    const response = await given(url, {
-      redirect: 'manual',
-      signal,
-      headers: { accept: 'application/json, text/html', 'user-agent': 'mayfly-mcp' },
-    })
-    const location = response.headers.get('location') ?? undefined
-    return { status: response.status, location, body: await startOf(response) }
-  }
+async function ask(url: string, { fetch }: Asking): Promise<Answer> {
+  const init = { headers: { accept: 'application/json, text/html', 'user-agent': 'mayfly-mcp' } }
+  const limits = { fetch, timeoutMs: REQUEST_MS, maxBytes: MAX_BYTES, isCut: true, isRead: () => true }
   try {
-    return await withTimeout(send(), REQUEST_MS + 50, host)
+    const { status, headers, text } = await boundedFetch(url, init, limits)
+    return { status, location: headers.get('location') ?? undefined, body: text }
   } catch (error) {
-    const reason =
-      signal.aborted || isA(error, TimeoutError)
-        ? `did not answer within ${REQUEST_MS} ms`
-        : 'cannot be reached'
-    throw new Error(`${host} ${reason}`)
-  }
-}
-
-async function startOf(response: Response): Promise<string> {
-  const reader = response.body?.getReader()
-  if (reader === undefined) return ''
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done || bytes > MAX_BYTES) {
-      void reader.cancel().catch(() => {})
-      return text
-    }
-    bytes += value.byteLength
-    text += decoder.decode(value, { stream: true })
+    const isLate = isA(error, FetchFault) && error.reason === 'too-late'
+    const reason = isLate ? `did not answer within ${REQUEST_MS} ms` : 'cannot be reached'
+    throw new Error(`${new URL(url).host} ${reason}`)
   }
 }

@@ -12,6 +12,8 @@ export interface FetchLimits {
   readonly timeoutMs: number
   /** Bytes of the decoded body. */
   readonly maxBytes: number
+  /** Whether a longer body ends there, instead of being refused. Default false. */
+  readonly isCut?: boolean
   /** Ends the request, which then rejects with its reason. */
   readonly signal?: AbortSignal | undefined
   /** Which bodies are read. Default: all but those of redirects. */
@@ -81,7 +83,7 @@ export async function boundedFetch(
 async function ask(
   url: string,
   init: RequestInit,
-  { fetch: given, maxBytes, isRead = (status) => !isRedirect(status) }: FetchLimits,
+  { fetch: given, isRead = (status) => !isRedirect(status), ...limits }: FetchLimits,
   signal: AbortSignal,
 ): Promise<FetchedAnswer> {
   signal.throwIfAborted()
@@ -94,10 +96,14 @@ async function ask(
     void response.body?.cancel().catch(() => {})
     return { status, headers, text: '' }
   }
-  return { status, headers, text: await readText(response, maxBytes, signal) }
+  return { status, headers, text: await readText(response, limits, signal) }
 }
 
-async function readText(response: Response, maxBytes: number, signal: AbortSignal): Promise<string> {
+async function readText(
+  response: Response,
+  { maxBytes, isCut = false }: Pick<FetchLimits, 'maxBytes' | 'isCut'>,
+  signal: AbortSignal,
+): Promise<string> {
   const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader()
   if (reader === undefined) return ''
   const cancel = () => void reader.cancel().catch(() => {})
@@ -111,6 +117,7 @@ async function readText(response: Response, maxBytes: number, signal: AbortSigna
     bytes += value.byteLength
     if (bytes > maxBytes) {
       cancel()
+      if (isCut) return text
       throw new FetchFault('too-large', `more than ${maxBytes} bytes`)
     }
     text += decoder.decode(value, { stream: true })
