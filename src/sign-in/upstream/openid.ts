@@ -126,7 +126,7 @@ export function createOpenId(definition: OpenIdDefinition): Upstream {
         // Its own object, as in an exchange.
         const server = { ...(await metadata(provider)).server }
         const client = clientOf(provider)
-        const response = await oauth
+        const answer = await oauth
           .refreshTokenGrantRequest(
             server,
             client,
@@ -134,9 +134,9 @@ export function createOpenId(definition: OpenIdDefinition): Upstream {
             refreshToken,
             requestOptions(provider, send),
           )
-          .then(withoutEmpty)
-        rotated = textOrNone((await membersOf(response)).refresh_token)
-        return refreshed(definition, provider, server, response, env)
+          .then(toTokenAnswer)
+        rotated = textOrNone(answer.members.refresh_token)
+        return refreshed(definition, provider, server, answer, env)
       }
       try {
         return await guarded(ask, () => [refreshToken, rotated, secretOf(definition, env)])
@@ -145,7 +145,7 @@ export function createOpenId(definition: OpenIdDefinition): Upstream {
         throw withRotated(error, rotated)
       }
     },
-    metadataUrl: (env) => definition.provider(env).issuer.replace(/\/$/, '') + METADATA_PATH,
+    metadataUrl: (env) => metadataUrlOf(definition.provider(env).issuer),
     faultIn(env) {
       try {
         definition.provider(env)
@@ -197,13 +197,14 @@ async function discover(provider: Provider, send: UpstreamFetch): Promise<oauth.
   return { ...server, id_token_signing_alg_values_supported: algorithms }
 }
 
+const metadataUrlOf = (issuer: string): string => issuer.replace(/\/$/, '') + METADATA_PATH
+
 /** An https issuer of a development server that answers http at the same port: asked without secrets, and the answer is not used. */
 async function plainHttpFault(issuer: string, send: UpstreamFetch): Promise<UpstreamFault | undefined> {
   const url = new URL(issuer)
   if (url.protocol !== 'https:' || url.port === '') return undefined
   url.protocol = 'http:'
-  const path = `${url.href.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const answer: unknown = await send(path, { headers: { accept: 'application/json' } })
+  const answer: unknown = await send(metadataUrlOf(url.href), { headers: { accept: 'application/json' } })
     .then((response) => response.json())
     .catch(() => undefined)
   if (typeof memberOf(answer, 'issuer') !== 'string') return undefined
@@ -285,7 +286,7 @@ async function exchange(
     withCode(parameters, code, provider.template !== undefined),
     oauth.skipStateCheck,
   )
-  const response = await oauth
+  const { response, members } = await oauth
     .authorizationCodeGrantRequest(
       server,
       client,
@@ -295,9 +296,9 @@ async function exchange(
       codeVerifier,
       options,
     )
-    .then(withoutEmpty)
+    .then(toTokenAnswer)
   if (provider.template !== undefined)
-    Object.assign(server, { issuer: tenantIssuer(provider.template, await unverifiedClaims(response)) })
+    Object.assign(server, { issuer: tenantIssuer(provider.template, unverifiedClaims(members)) })
   const result = await inIdToken(() =>
     oauth.processAuthorizationCodeResponse(server, client, response, {
       expectedNonce: nonce,
@@ -326,16 +327,15 @@ async function refreshed(
   definition: OpenIdDefinition,
   provider: Provider,
   server: oauth.AuthorizationServer,
-  response: Response,
+  { response, members }: TokenAnswer,
   env: unknown,
 ): Promise<UpstreamTokens & Partial<Pick<UpstreamIdentity, 'issuer' | 'subject'>>> {
   const client = { ...clientOf(provider), [oauth.clockTolerance]: ANY_TIME_SECONDS }
-  const members = await membersOf(response)
   const read = (one: Response) => oauth.processRefreshTokenResponse(server, client, one)
   if (members.id_token === undefined) return toTokens(await read(response))
   // Apart, so that what is wrong with the other members is not taken for a fault of the ID token, which ends a connection.
   const tokens = toTokens(await read(withMembers(response, without(members, ['id_token']))))
-  const unverified = await unverifiedClaims(response)
+  const unverified = unverifiedClaims(members)
   if (provider.template !== undefined)
     Object.assign(server, { issuer: tenantIssuer(provider.template, unverified) })
   // One that cannot be read says nothing about the person.
@@ -393,36 +393,44 @@ function tenantIssuer(template: string, { tid }: { readonly [claim: string]: unk
   return template.replace('{tenantid}', typeof tid === 'string' && TENANT_ID.test(tid) ? tid : 'none')
 }
 
-/** Of the ID token in a response, to know which issuer it must have. It is verified afterwards. */
-async function unverifiedClaims(response: Response): Promise<{ readonly [claim: string]: unknown }> {
+/** Of the ID token in an answer, to know which issuer it must have. It is verified afterwards. */
+function unverifiedClaims({ id_token: token }: Members): Members {
   try {
-    return decodePart((await membersOf(response)).id_token, 1)
+    return decodePart(token, 1)
   } catch {
     return {}
   }
 }
 
-/** Of a JSON object; else none. The response can still be read. */
-async function membersOf(response: Response): Promise<{ readonly [name: string]: unknown }> {
-  const value: unknown = await response
-    .clone()
-    .json()
-    .catch(() => undefined)
-  return isObject(value) ? value : {}
+interface Members {
+  readonly [name: string]: unknown
+}
+
+/** The answer of a token endpoint. */
+interface TokenAnswer {
+  /** It can still be read. */
+  readonly response: Response
+  /** Of its JSON object; else none. */
+  readonly members: Members
 }
 
 /** Members that nobody needs, and that some providers send as null: RFC 6749 §5.1 has no null. */
 const OPTIONAL = ['expires_in', 'refresh_token', 'scope', 'id_token']
 
 /** Without optional members that have no value: new tokens would be lost for them. */
-async function withoutEmpty(response: Response): Promise<Response> {
-  const members = await membersOf(response)
-  const empty = OPTIONAL.filter((name) => members[name] === null || members[name] === '')
-  if (empty.length === 0) return response
-  return withMembers(response, without(members, empty))
+async function toTokenAnswer(response: Response): Promise<TokenAnswer> {
+  const value: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined)
+  const all = isObject(value) ? value : {}
+  const empty = OPTIONAL.filter((name) => all[name] === null || all[name] === '')
+  if (empty.length === 0) return { response, members: all }
+  const members = without(all, empty)
+  return { response: withMembers(response, members), members }
 }
 
-function withMembers({ status, headers }: Response, members: object): Response {
+function withMembers({ status, headers }: Response, members: Members): Response {
   return new Response(JSON.stringify(members), { status, headers })
 }
 
@@ -490,8 +498,8 @@ function toIdentity(
   }
 }
 
-function without(claims: { readonly [claim: string]: unknown }, names: readonly string[]): object {
-  return Object.fromEntries(Object.entries(claims).filter(([name]) => !names.includes(name)))
+function without(members: Members, names: readonly string[]): Members {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
 }
 
 function textOfClaim(claim: unknown): string | undefined {
