@@ -2,7 +2,7 @@
 import type { AuthInfo } from '../definition/context.ts'
 import { textOf } from '../definition/error-text.ts'
 import type { Access } from '../request/access.ts'
-import { withUpstreamToken } from '../request/own-auth.ts'
+import { withMembers } from '../request/own-auth.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
 import { createOnce } from './once.ts'
 import { AUTHORIZATION, tokenHeader } from './token-header.ts'
@@ -82,7 +82,7 @@ export function anyOf(auths: readonly Auth[]): Auth {
       ])
       return {
         ...admission,
-        auth: inRealm(admission.auth, realm),
+        auth: withMembers(admission.auth, { realm }),
         by: admission.by ?? auth,
         ...(cause !== undefined && { cause }),
       }
@@ -106,7 +106,7 @@ export function anyOf(auths: readonly Auth[]): Auth {
     for (const { auth, realm } of asked) {
       const admission = auth.admitCaller!(caller, context)
       if (admission.ok && admission.auth !== undefined)
-        return { ...admission, auth: inRealm(admission.auth, realm), by: auth }
+        return { ...admission, auth: withMembers(admission.auth, { realm }), by: auth }
       if (!admission.ok) outcome.refusals.push(admission.refusal)
     }
     if (outcome.refusals.length === 0)
@@ -151,10 +151,6 @@ export function anyOf(auths: readonly Auth[]): Auth {
   }
   CREATED.add(auth)
   return auth
-}
-
-function inRealm(caller: AuthInfo, realm: string): AuthInfo {
-  return withUpstreamToken({ ...caller, realm }, caller.upstreamToken)
 }
 
 function checkMembers(auths: readonly Auth[]): void {

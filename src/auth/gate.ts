@@ -6,7 +6,7 @@ import { TimeoutError, withTimeout } from '../definition/timeout.ts'
 import { refuseUnknown } from '../definition/unknown-option.ts'
 import type { Access, Guarded } from '../request/access.ts'
 import { hasExpired } from '../request/expiry.ts'
-import { ownAuth, withUpstreamToken } from '../request/own-auth.ts'
+import { ownAuth, withMembers } from '../request/own-auth.ts'
 import type { Admission, Auth, AuthContext, AuthRefusal, ResourceLocation } from './auth.ts'
 import { bearerChallenge } from './challenge.ts'
 import { checkGateOptions, GATE_OPTIONS, type GateOptions } from './gate-options.ts'
@@ -120,10 +120,7 @@ export function toGate(verifier: Verifier, options: GateOptions): Gate {
     } catch (error) {
       return { ok: false, refusal: refusalFor(error, context) }
     }
-    return admitCaller(
-      withUpstreamToken({ ...identity, token: found.token }, identity.upstreamToken),
-      context,
-    )
+    return admitCaller(withMembers(identity, { token: found.token }), context)
   }
 
   return {

@@ -3,7 +3,7 @@
  */
 import { isObject } from '../definition/is-object.ts'
 import type { Caller } from '../request/access.ts'
-import { ownAuth, withUpstreamToken } from '../request/own-auth.ts'
+import { ownAuth, withMembers } from '../request/own-auth.ts'
 import { clientOf, isGiven, toIdentity } from './identity.ts'
 import { createScopedAccess } from './scoped-access.ts'
 import { UNKNOWN_CALLER } from './unknown-caller.ts'
@@ -24,7 +24,7 @@ export async function toCaller(said: unknown): Promise<Caller | undefined> {
   const claims = isObject(said.payload) ? together(said, said.payload) : said
   // A caller with neither a name nor a token must not equal any other caller.
   const identity = await toIdentity(claims, token === '' ? crypto.randomUUID() : token)
-  const auth = ownAuth(withUpstreamToken({ ...identity, token }, identity.upstreamToken))
+  const auth = ownAuth(withMembers(identity, { token }))
   return { auth, access: { ...createAccess([...identity.scopes]), said } }
 }
 

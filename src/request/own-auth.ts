@@ -8,13 +8,19 @@ import { ownData } from '../definition/own-data.ts'
  */
 export function ownAuth(auth: AuthInfo): AuthInfo {
   const { scopes, extra, claims } = auth
-  const own = {
-    ...auth,
+  return withMembers(auth, {
     scopes: [...scopes],
     ...(claims !== undefined && { claims: ownData(claims) as Record<string, unknown> }),
     ...(extra !== undefined && { extra: ownData(extra) as Record<string, unknown> }),
-  }
-  return withUpstreamToken(own, auth.upstreamToken)
+  })
+}
+
+/** A caller with other members, which keeps the method. */
+export function withMembers<Own extends Partial<AuthInfo>, Members extends object>(
+  auth: Own,
+  members: Members,
+): Own & Members {
+  return withUpstreamToken({ ...auth, ...members }, auth.upstreamToken)
 }
 
 /** Copies the method, which is hidden: what code makes of a caller (a spread, JSON, a structured clone, a line of a log) does not have it. */
