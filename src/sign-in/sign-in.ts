@@ -84,7 +84,7 @@ export interface SignIn {
   readonly initialScopes: readonly string[]
   /** Whether `serve` answers requests for the path. */
   hasRoute(path: string, resource: string): boolean
-  /** `path`: of the request, as its platform shows it. Undefined: it is none of sign-in. */
+  /** `path`: of the request, as its platform shows it. Undefined: sign-in has no such path. */
   serve(request: Request, path: string, context: SignInContext): Promise<Response> | undefined
   /** @throws InvalidTokenError or VerifierUnavailableError. */
   verify(token: string, context: SignInContext): Promise<Caller>

@@ -59,7 +59,7 @@ export async function inOneUnit<Result>(
   throw new SignInBusyError('Other requests changed the same entries.')
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** A commit whose answer is lost is repeated: the store recognizes it by its version. */
 export async function commit(store: GrantStore, writes: readonly GrantWrite[]): Promise<boolean> {

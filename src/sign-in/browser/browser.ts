@@ -33,7 +33,7 @@ import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
 import { type Away, toUpstream, upstreamFailure } from './away.ts'
 import { complete, isRemembered } from './consents.ts'
 import { readFlow } from './flow.ts'
-import { type Arrived, personOf, requireNamed } from './person.ts'
+import { type Arrived, MAX_CLAIMS_CHARACTERS, personOf, requireNamed } from './person.ts'
 import { ask, OVER, showQuestion, switchPerson, visitorOf } from './question.ts'
 import { beginSession, readLastPerson, readSession } from './session.ts'
 
@@ -133,7 +133,7 @@ function tooManyClaims(provider: string, leftOut: readonly string[]): UpstreamFa
   const names = quoted(leftOut.join(', '), [])
   return new UpstreamFault(
     'answer_invalid',
-    `${provider} sends more than 8192 characters of claims about a person, so ctx.auth.claims is without: ${names}. Let it send this application fewer or shorter claims.`,
+    `${provider} sends more than ${MAX_CLAIMS_CHARACTERS} characters of claims about a person, so ctx.auth.claims is without: ${names}. Let it send this application fewer or shorter claims.`,
   )
 }
 

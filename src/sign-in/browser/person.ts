@@ -13,7 +13,7 @@ export interface Person {
 
 const SUBJECT_CHARACTERS = 32
 /** Of the claims as JSON: every access token has them in the store. */
-const MAX_CLAIMS_CHARACTERS = 8192
+export const MAX_CLAIMS_CHARACTERS = 8192
 /** They are kept before others. */
 const FIRST = ['name', 'email', 'email_verified']
 

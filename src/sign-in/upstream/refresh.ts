@@ -8,7 +8,7 @@ import { TimeoutError, withTimeout } from '../../definition/timeout.ts'
 import type { Signing } from '../signing.ts'
 import type { GrantEntry } from '../store/store.ts'
 import { grantKey, upstreamKey } from '../tokens/grants.ts'
-import { commit, SignInBusyError } from '../unit.ts'
+import { commit, pause, SignInBusyError } from '../unit.ts'
 import { rotatedIn } from './errors.ts'
 import {
   clockOffset,
@@ -282,10 +282,6 @@ function write({ store, key }: Call, entry: GrantEntry, stored: Stored): Promise
 function end({ store, key, grant }: Call, entry: GrantEntry | undefined): Promise<boolean> {
   const tokens = entry === undefined ? { isCheck: true, ifVersion: null } : { ifVersion: entry.version }
   return commit(store, [{ key: grant }, { key, ...tokens }])
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 function signInAgain(cause?: unknown): UpstreamSignInError {

@@ -60,7 +60,7 @@ export function checkSettings(
 }
 
 /**
- * An option that says who may sign in must have a value if it is given: `process.env.UNSET` would let everyone in.
+ * An option that says who may sign in must have a value if it is given: a variable that is not set would let everyone in.
  *
  * @throws TypeError naming the option.
  */
