@@ -1,8 +1,10 @@
 /**
  * Opaque tokens: the issuer is asked about each one (RFC 7662).
  */
+
 import { digest } from '../definition/digest.ts'
 import { isA } from '../definition/error-text.ts'
+import { setNewest } from '../definition/set-newest.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { createCircuitBreaker, QuestionError } from './circuit-breaker.ts'
@@ -96,9 +98,7 @@ export function createIntrospector(options: Introspector): (token: string) => Pr
     good.delete(key)
     others.delete(key)
     const cache = known.answer ? good : others
-    // The oldest entry is removed first.
-    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!)
-    cache.set(key, known)
+    setNewest(cache, key, known, MAX_CACHED)
     return known
   }
 

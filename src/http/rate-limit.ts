@@ -1,8 +1,10 @@
 /**
  * Rate limits: how often one caller may call.
  */
+
 import { type Bucket, fill } from '../definition/leaky-bucket.ts'
 import { ABOVE_ZERO } from '../definition/option-kind.ts'
+import { setNewest } from '../definition/set-newest.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 
 export type RateVerdict =
@@ -53,9 +55,7 @@ export function createMemoryRateLimiter(options: MemoryRateLimiterOptions): Rate
   return {
     limit: (key) => {
       const bucket = fill(buckets.get(key), calls, intervalMs)
-      buckets.delete(key)
-      if (buckets.size >= maxKeys) buckets.delete(buckets.keys().next().value!)
-      buckets.set(key, bucket)
+      setNewest(buckets, key, bucket, maxKeys)
       if (bucket.waitMs === 0) return { ok: true }
       return { ok: false, retryAfterSeconds: Math.ceil(bucket.waitMs / 1000) }
     },

@@ -1,8 +1,10 @@
 /**
  * Load limits: calls of one caller per time, and concurrent calls.
  */
+
 import { digest } from '../definition/digest.ts'
 import { isThenable } from '../definition/hook.ts'
+import { setNewest } from '../definition/set-newest.ts'
 import type { StoreOwner } from '../definition/store-owner.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { type Checkpoint, LEAVE, type Leave, type Refusal } from '../protocol/engine-options.ts'
@@ -64,9 +66,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   const resting = new Map<() => void, number>()
 
   const remember = (id: string, until: number): void => {
-    refused.delete(id)
-    if (refused.size >= MAX_REFUSED) refused.delete(refused.keys().next().value!)
-    refused.set(id, until)
+    setNewest(refused, id, until, MAX_REFUSED)
   }
 
   /** Compares clock times instead of using a timer, which would keep a process alive. */

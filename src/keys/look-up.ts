@@ -1,6 +1,8 @@
 /** Finds keys by their ids, and remembers them for a moment. */
+
 import { createCircuitBreaker } from '../auth/circuit-breaker.ts'
 import { VerifierUnavailableError } from '../auth/verifier.ts'
+import { setNewest } from '../definition/set-newest.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { createKeyText } from './key.ts'
 import { type KeyStore, type StoredKey, storeError, toStoredKey } from './store.ts'
@@ -40,9 +42,8 @@ export function createLookUp(store: KeyStore, cacheMs: number): LookUp {
     known.delete(id)
     unknown.delete(id)
     const cache = key === undefined ? unknown : known
-    if (cache.size >= MAX_REMEMBERED) cache.delete(cache.keys().next().value!)
     // From before the read: what was revoked during it is not remembered longer.
-    if (cacheMs > 0) cache.set(id, { key, until: now + cacheMs })
+    if (cacheMs > 0) setNewest(cache, id, { key, until: now + cacheMs }, MAX_REMEMBERED)
     return key
   }
 }

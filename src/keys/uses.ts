@@ -1,6 +1,8 @@
 /** Stores when a key was last used: once an hour, after the call, which it neither delays nor fails. */
+
 import { type Bucket, fill } from '../definition/leaky-bucket.ts'
 import { printError } from '../definition/print-error.ts'
+import { setNewest } from '../definition/set-newest.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { type KeyStore, type StoredKey, storeError } from './store.ts'
 
@@ -42,9 +44,7 @@ export function createUses(store: KeyStore): NoteUse {
     bucket = fill(bucket, WRITES, 1000 / WRITES)
     // The next call with this key tries again.
     if (bucket.waitMs > 0) return
-    dueAt.delete(key.id)
-    if (dueAt.size >= MAX_REMEMBERED) dueAt.delete(dueAt.keys().next().value!)
-    dueAt.set(key.id, now + USED_EVERY_MS)
+    setNewest(dueAt, key.id, now + USED_EVERY_MS, MAX_REMEMBERED)
     const written = write(key.id, now)
     if (waitUntil === undefined) written.catch(printError)
     else waitUntil(written)

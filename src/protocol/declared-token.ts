@@ -7,6 +7,7 @@
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import type { ClientCapabilities, Implementation } from '../definition/context.ts'
 import { isObject } from '../definition/is-object.ts'
+import { setNewest } from '../definition/set-newest.ts'
 import type { Binding, Seal } from '../interaction/seal.ts'
 import { isImplementation } from './envelope.ts'
 import { parseJson } from './json-rpc.ts'
@@ -62,9 +63,8 @@ export function createDeclaredTokens(): DeclaredTokens {
     const opened = await seal.open(token.slice(SEALED.length), bindingOf(principal))
     const declared = opened.ok ? toDeclared(opened.value) : undefined
     if (!opened.ok || declared === undefined) return undefined
-    const remembered = rememberedFor(seal)
-    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
-    remembered.set(`${principal} ${token}`, { declared, expiresAt: opened.expiresAt })
+    const { expiresAt } = opened
+    setNewest(rememberedFor(seal), `${principal} ${token}`, { declared, expiresAt }, MAX_REMEMBERED)
     return declared
   }
   return {

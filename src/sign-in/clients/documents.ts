@@ -7,6 +7,7 @@ import type { JWTVerifyGetKey } from 'jose'
 import { digest } from '../../definition/digest.ts'
 import { isA, textOf } from '../../definition/error-text.ts'
 import { isObject } from '../../definition/is-object.ts'
+import { setNewest } from '../../definition/set-newest.ts'
 import type { GrantStore } from '../store/store.ts'
 import type { ClientRecord } from '../tokens/library.ts'
 import { commit, inOneUnit, type Unit } from '../unit.ts'
@@ -133,8 +134,7 @@ export function createDocuments(fetch: typeof globalThis.fetch): Documents {
       } catch (cause) {
         if (!isA(cause, UnreachableUrlError) && !isA(cause, RefusedUrlError)) throw cause
         error = { error: cause, until: Date.now() + FAILED_MS }
-        if (failures.size >= MAX_REMEMBERED) failures.delete(failures.keys().next().value!)
-        failures.set(key, error)
+        setNewest(failures, key, error, MAX_REMEMBERED)
       }
     }
     const { error: cause } = error
@@ -155,9 +155,7 @@ export function createDocuments(fetch: typeof globalThis.fetch): Documents {
       const given = client.keys
       if (typeof given !== 'string') return given && keysIn(given)
       const known = keys.get(given) ?? keysAt(given, fetch)
-      keys.delete(given)
-      if (keys.size >= MAX_KEY_SETS) keys.delete(keys.keys().next().value!)
-      keys.set(given, known)
+      setNewest(keys, given, known, MAX_KEY_SETS)
       return known(client.isUsed ? undefined : () => countAsked(asker))
     },
     async keep(id, unit) {

@@ -1,4 +1,5 @@
 /** One request at a time for a key: all who need its answer meanwhile get it. */
+import { setNewest } from '../../definition/set-newest.ts'
 import { withTimeout } from '../../definition/timeout.ts'
 
 /** Longer than a request may take. Some platforms end one silently when the caller that began it leaves. */
@@ -24,8 +25,7 @@ export function createShare<Value>(what: string): Share<Value> {
       const other = running(key)
       if (other !== undefined) return withTimeout(other, FLIGHT_MS, what)
       const answer = work()
-      if (flights.size >= MAX_FLIGHTS) flights.delete(flights.keys().next().value!)
-      flights.set(key, { answer, until: Date.now() + FLIGHT_MS })
+      setNewest(flights, key, { answer, until: Date.now() + FLIGHT_MS }, MAX_FLIGHTS)
       try {
         return await answer
       } finally {

@@ -1,5 +1,7 @@
 /** What checks of tokens found, remembered for a moment: a call whose token was checked shortly before reads nothing. */
+
 import { digest } from '../../definition/digest.ts'
+import { setNewest } from '../../definition/set-newest.ts'
 import type { GrantStore, GrantWrite } from '../store/store.ts'
 import type { Caller } from './verify.ts'
 
@@ -54,8 +56,7 @@ export function createChecks(cacheMs: number): Checks {
       // From before the reads: what ended during them is not accepted for longer.
       const until = Math.min(now + cacheMs, caller.expiresAt * 1000)
       if (until <= now || before !== deletions) return caller
-      if (known.size >= MAX_REMEMBERED) known.delete(known.keys().next().value!)
-      known.set(id, { caller, keys, until })
+      setNewest(known, id, { caller, keys, until }, MAX_REMEMBERED)
       return caller
     },
     forgetting: (store) => ({

@@ -2,11 +2,13 @@
  * Sign-in with an OpenID provider: discovery, PKCE, the exchange of the code, and the ID token (OpenID Connect Core 1.0 §3.1), by
  * `oauth4webapi`. What is Mayfly's: limits, caches, the algorithms, and whose errors they are.
  */
+
 import * as oauth from 'oauth4webapi'
 import { isSecureUrl } from '../../auth/issuer.ts'
 import { fromBase64Url } from '../../definition/base64.ts'
 import { isA, memberOf } from '../../definition/error-text.ts'
 import { isObject } from '../../definition/is-object.ts'
+import { setNewest } from '../../definition/set-newest.ts'
 import { quoted, upstreamError, withRotated } from './errors.ts'
 import { createUpstreamFetch, type UpstreamFetch, type UpstreamFetchOptions } from './fetch.ts'
 import {
@@ -169,8 +171,7 @@ function createMetadata(send: UpstreamFetch): Metadata {
     try {
       const server = await discover(provider, send)
       const found = { server, fetchedAt: Date.now(), keys: before?.keys ?? {} }
-      if (before === undefined && known.size >= MAX_ISSUERS) known.delete(known.keys().next().value!)
-      known.set(issuer, found)
+      setNewest(known, issuer, found, MAX_ISSUERS)
       return found
     } catch (error) {
       if (before !== undefined && age < METADATA_MAX_KEPT_MS) return before
