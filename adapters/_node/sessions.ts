@@ -8,6 +8,7 @@ import type { Admitted } from '../../src/protocol/engine-options.ts'
 import { type FetchServer, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
 import { createShares, fullAnswer } from '../../src/request/shares.ts'
+import type { TaskControls } from '../../src/tasks/support.ts'
 import { atExpiry, whenRefused } from './expiry.ts'
 import { HOOKS, type Hooks } from './hooks.ts'
 import { outlineOf } from './outline.ts'
@@ -53,8 +54,8 @@ export interface Sessions extends FetchServer {
   getToolListInfo: MCPServer['getToolListInfo']
   /** The server that has the sessions. */
   readonly mayflyServer: MCPServer
-  /** The server's tasks, for `createTaskEndpoint`. @throws TypeError if it has none. */
-  readonly tasks: MCPServer['tasks']
+  /** The server's tasks, for `createTaskEndpoint`. */
+  readonly tasks: TaskControls
   /** The number of sessions. */
   readonly size: number
   /** Stops accepting requests, waits up to 5 seconds for running calls, then ends every session and its streams. */

@@ -20,9 +20,12 @@ export async function startRedis(
   const options = [...own, ...settings]
   const child = spawn('redis-server', options)
   await new Promise<void>((ready, fail) => {
+    let printed = ''
     child.once('error', () => fail(new Error('redis-server is missing: apt-get install -y redis-server')))
+    child.once('exit', () => fail(new Error(`redis-server has ended: ${printed}`)))
     child.stdout.setEncoding('utf8').on('data', (output: string) => {
-      if (output.includes('Ready to accept connections')) ready()
+      printed += output
+      if (printed.includes('Ready to accept connections')) ready()
     })
   })
   return { url: new URL(`redis://127.0.0.1:${port}`), child, stop: () => end(child) }

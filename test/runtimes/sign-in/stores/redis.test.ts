@@ -7,6 +7,7 @@ import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type IoRedisStoreClient, redisGrants } from '../../../../adapters/redis.ts'
 import { eventually } from '../../../_eventually.ts'
+import { testPort } from '../../../_port.ts'
 import { startRedis } from '../../node/_processes.ts'
 import { startProxy } from '../../tasks/stores/_proxy.ts'
 import { grantStoreSuite, newVersion } from './_suite.ts'
@@ -121,8 +122,9 @@ describe('Redis', () => {
 
 it('a cluster has all keys of a store in one slot', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-redis-'))
-  const settings = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--dir', folder]
-  const server = await startRedis(undefined, settings)
+  const bus = String(await testPort())
+  const settings = ['--cluster-enabled', 'yes', '--cluster-port', bus, '--cluster-announce-ip', '127.0.0.1']
+  const server = await startRedis(undefined, [...settings, '--dir', folder])
   const port = Number(server.url.port)
   const node = new Redis(port)
   await node.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')

@@ -7,6 +7,7 @@ import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type IoRedisScripts, redisTaskStore } from '../../../../adapters/redis.ts'
 import { eventually } from '../../../_eventually.ts'
+import { testPort } from '../../../_port.ts'
 import { startRedis } from '../../node/_processes.ts'
 import { startProxy } from './_proxy.ts'
 import { newTask } from './_tasks.ts'
@@ -133,6 +134,9 @@ it('a cluster has all keys of a store in one slot', async () => {
   const server = await startRedis(undefined, [
     '--cluster-enabled',
     'yes',
+    // Otherwise the port after the next 10,000, which another test may have.
+    '--cluster-port',
+    String(await testPort()),
     '--cluster-announce-ip',
     '127.0.0.1',
     '--dir',
