@@ -22,6 +22,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   definition: [],
   extension: ['protocol', 'request', 'interaction', 'events', 'definition'],
   tasks: ['extension', 'http', 'request', 'interaction', 'events', 'definition'],
+  'mcp-events': ['extension', 'keyed', 'protocol', 'http', 'request', 'interaction', 'events', 'definition'],
   webhook: ['http', 'events', 'definition'],
   retrieval: ['request', 'definition'],
   otel: ['protocol', 'request', 'definition'],
