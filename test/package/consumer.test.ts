@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { STRICT, typeFaults } from '../_type-check.ts'
 import { type PackedPackage, run, unpackPackage } from './_packed.ts'
 import exported from './exports.json' with { type: 'json' }
 
@@ -109,6 +110,18 @@ function declaredNames(entry: string): { values: string[]; types: string[] } {
   return { values: values.sort(), types: types.sort() }
 }
 
+/** The declarations it reaches that add members to an interface of another. */
+function additionsOf(entry: string): string[] {
+  const { types } = packed.manifest.exports[entry.replace(packed.manifest.name, '.')] as { types: string }
+  const reached = new Set([join(packed.installed, types)])
+  for (const file of reached)
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(
+      /(?:from |import\()['"](\.[^'"]+)\.[jt]s['"]/g,
+    ))
+      reached.add(join(dirname(file), `${path}.d.ts`))
+  return [...reached].filter((file) => /^declare module/m.test(readFileSync(file, 'utf8'))).sort()
+}
+
 describe('installed in an empty project', () => {
   it('every entry point can be imported by plain Node, and does nothing else', () => {
     const code = `
@@ -152,6 +165,24 @@ describe('installed in an empty project', () => {
       id: 1,
       result: { content: [{ type: 'text', text: 'Hello' }] },
     })
+  })
+
+  it('the declarations of an entry point are whole without what others add to them', () => {
+    // Entry points that bring the same additions are compiled together: one after the other, they take minutes.
+    const groups: { [additions: string]: string[] } = {}
+    for (const entry of packed.entries) {
+      const additions = additionsOf(entry).join()
+      groups[additions] = [...(groups[additions] ?? []), entry]
+    }
+    expect(Object.keys(groups).length).toBeGreaterThan(1)
+    const faults = Object.values(groups).flatMap((entries, at) => {
+      const file = join(packed.project, `alone-${at}.ts`)
+      writeFileSync(file, entries.map((entry) => `import '${entry}'\n`).join(''))
+      const typeRoots = [join(packed.project, 'node_modules/@types')]
+      const found = typeFaults([file], { compilerOptions: { ...STRICT, typeRoots, skipLibCheck: false } })
+      return found.filter((fault) => /(?:^|\/)mayfly-mcp\/dist\//.test(fault))
+    })
+    expect(faults).toEqual([])
   })
 
   it.each(['NodeNext', 'Bundler'] as const)(
