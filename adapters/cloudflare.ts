@@ -18,6 +18,7 @@ export type {
   StorageState,
 } from './_cloudflare/durable-object.ts'
 export { type DurableObjectBusOptions, durableObjectBus, MayflyBus } from './cloudflare-bus.ts'
+export { type DurableObjectEventsOptions, durableObjectEvents, MayflyEvents } from './cloudflare-events.ts'
 export { type DurableObjectGrantsOptions, durableObjectGrants, MayflyGrants } from './cloudflare-grants.ts'
 export { type KVKeyStoreOptions, type KVNamespace, kvKeyStore } from './cloudflare-keys.ts'
 export {

@@ -1,4 +1,4 @@
-/** Stores of tasks, API keys and grants on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes include. */
+/** Stores of tasks, API keys, grants and Events on DynamoDB, with `@aws-sdk/client-dynamodb` as the client, which Lambda's Node runtimes include. */
 
 import { type Names as NamesOf, requireOptions } from '../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../src/events/outage.ts'
@@ -17,6 +17,7 @@ import { createStoreAsk } from './_tasks/store-ask.ts'
 import { createMeasuredClock } from './_tasks/store-clock.ts'
 
 export type { DynamoClient, DynamoGrantClient, DynamoItem, DynamoValue } from './_dynamodb/client.ts'
+export { type DynamoEventsOptions, dynamoEvents, dynamoEventTable } from './_dynamodb/events.ts'
 export { type DynamoGrantsOptions, dynamoGrants, dynamoGrantTable } from './_dynamodb/grants.ts'
 export { type DynamoKeyStoreOptions, dynamoKeyStore, dynamoKeyTable } from './_dynamodb/key-store.ts'
 export { dynamoTaskTable } from './_dynamodb/table.ts'

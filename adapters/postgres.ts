@@ -1,6 +1,6 @@
 /**
  * A bus on Postgres, by `LISTEN` and `NOTIFY`, with `postgres` or `pg` as the client, which needs no table and no rights except connecting;
- * and stores of tasks, API keys and grants in tables.
+ * and stores of tasks, API keys, grants and Events in tables.
  */
 
 import { withTimeout } from '../src/definition/timeout.ts'
@@ -16,8 +16,18 @@ import { refuseTypeFetch } from './_postgres/fetch-types.ts'
 import { type PgPool, type PostgresSql, receiveWithPool, receiveWithSql } from './_postgres/receive.ts'
 
 export type { OutageOptions } from '../src/events/outage.ts'
-export { postgresGrantSchema } from './_postgres/grant-schema.ts'
-export { type PostgresGrants, type PostgresGrantsOptions, postgresGrants } from './_postgres/grants.ts'
+export {
+  type PostgresEvents,
+  type PostgresEventsOptions,
+  postgresEventSchema,
+  postgresEvents,
+} from './_postgres/events.ts'
+export {
+  type PostgresGrants,
+  type PostgresGrantsOptions,
+  postgresGrantSchema,
+  postgresGrants,
+} from './_postgres/grants.ts'
 export { postgresKeySchema } from './_postgres/key-schema.ts'
 export {
   type PostgresKeyStore,

@@ -1,5 +1,5 @@
 /**
- * A rendezvous, a bus, a rate limiter and stores of tasks, API keys and grants on Redis, with `redis` or `ioredis` as the client. Only those and
+ * A rendezvous, a bus, a rate limiter and stores of tasks, API keys, grants and Events on Redis, with `redis` or `ioredis` as the client. Only those and
  * the counts of the rate limiter are stored: Redis drops an answer that no call waits for. While Redis is down, every wait has a limit.
  */
 
@@ -22,6 +22,7 @@ export type { OutageOptions } from '../src/events/outage.ts'
 export type { SubscriptionStoreOptions } from '../src/events/subscription-store.ts'
 export type { Subscriptions } from '../src/subscriptions.ts'
 export type { IoRedisSubscriber, NodeRedisSubscriber, RedisSubscriber } from './_redis/channels.ts'
+export { type RedisEventsOptions, redisEvents } from './_redis/events.ts'
 export { type RedisGrantsOptions, redisGrants } from './_redis/grants.ts'
 export { type RedisKeyStoreOptions, redisKeyStore } from './_redis/key-store.ts'
 export type {

@@ -86,8 +86,8 @@ export interface TransactItem {
   ConditionCheck?: Key & Demand
 }
 
-/** `new DynamoDB({})` of `@aws-sdk/client-dynamodb`, or an object with these of its methods. */
-export interface DynamoGrantClient {
+/** The same for a transactional store. */
+export interface DynamoKeyedClient {
   readonly config?: { readonly systemClockOffset?: number }
   getItem(input: Key & { ConsistentRead: boolean }): Promise<{ Item?: KeptItem | undefined }>
   transactWriteItems(input: { TransactItems: TransactItem[] }): Promise<unknown>
@@ -104,3 +104,6 @@ export interface DynamoGrantClient {
     },
   ): Promise<{ Items?: KeptItem[] | undefined; LastEvaluatedKey?: KeptItem | undefined }>
 }
+
+/** The same, for `dynamoGrants`. */
+export type DynamoGrantClient = DynamoKeyedClient

@@ -6,13 +6,13 @@ import { textOf } from '../definition/error-text.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { isObject } from '../definition/is-object.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
+import { storeOf } from '../keyed/given-store.ts'
 import { createDocuments } from './clients/documents.ts'
 import { type Machine, toMachines } from './clients/machines.ts'
 import { checkSecrets, createKeys, type SignInKeys } from './keys.ts'
 import { placeOf, routeOf } from './place.ts'
 import { serveSignIn } from './server.ts'
 import type { Signing } from './signing.ts'
-import { storeOf } from './store/given-store.ts'
 import { type GrantStore, requireGrantStore } from './store/store.ts'
 import { type Checks, createChecks } from './tokens/checks.ts'
 import { type Caller, verifyToken } from './tokens/verify.ts'
@@ -134,7 +134,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     const known = stores.get(issuer)
     if (known?.from === from) return known.own
     if (stores.size >= MAX_ISSUERS) stores.clear()
-    const own = storeOf(from, issuer)
+    const own = storeOf(from, issuer, 'store of grants')
     stores.set(issuer, { from, own })
     return own
   }

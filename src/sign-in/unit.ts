@@ -4,13 +4,8 @@
  */
 import { toBase64Url } from '../definition/base64.ts'
 import { isObject } from '../definition/is-object.ts'
-import {
-  type GrantEntry,
-  type GrantStore,
-  type GrantWrite,
-  MAX_VALUE_BYTES,
-  MAX_WRITES,
-} from './store/store.ts'
+import { MAX_VALUE_BYTES, MAX_WRITES } from '../keyed/store.ts'
+import type { GrantEntry, GrantStore, GrantWrite } from './store/store.ts'
 import type { LibraryStore } from './tokens/library.ts'
 
 /** Attempts for one request whose entries others change at the same time. */

@@ -22,7 +22,6 @@ export const BOUNDS: readonly Bound[] = [
         'LibraryHelpers.completeAuthorization LibraryHelpers.lookupClient LibraryHelpers.parseAuthRequest ' +
         'LibraryServer.fetch LibraryServer.validateToken',
       'src/sign-in/server.ts': 'answer.open',
-      'src/sign-in/store/given-store.ts': 'createStoreClock createStoreClock.inTime',
       'src/sign-in/upstream/refresh.ts': 'persistently.attempt',
       'src/sign-in/sign-in.ts': 'SignIn.serve SignIn.upstreamToken SignIn.verify',
       'src/sign-in/unit.ts': 'Unit.peek Unit.read createUnit.client inOneUnit.work',
@@ -70,8 +69,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/telemetry.ts': 'Span.run',
       'src/tasks/store.ts':
         'TaskRunner.wake TaskStore.clockOffsetMs TaskStore.create TaskStore.due TaskStore.list TaskStore.read TaskStore.replace TaskStore.stats',
-      'src/sign-in/store/store.ts':
-        'GrantStore.clockOffsetMs GrantStore.commit GrantStore.list GrantStore.read',
+      'src/keyed/given-store.ts': 'createStoreClock createStoreClock.inTime',
+      'src/keyed/store.ts': 'KeyedStore.clockOffsetMs KeyedStore.commit KeyedStore.list KeyedStore.read',
       'src/sign-in/upstream/upstream.ts': 'Upstream.authorizeUrl Upstream.exchange Upstream.refresh',
       'src/webhook/replays.ts': 'WebhookStore.claim WebhookStore.release',
       'src/webhook/signature.ts': 'Verifier.verify',

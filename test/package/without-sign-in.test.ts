@@ -1,4 +1,7 @@
-/** Who does not use sign-in does not pay for it: a bundle of any other server has no byte of it, from the sources and from the package. */
+/**
+ * Who does not use sign-in or Events does not pay for them: a bundle of any other server has no byte of them, from the sources and from the
+ * package.
+ */
 import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
@@ -13,17 +16,18 @@ const server = new MCPServer({ id: 'x', name: 'X', version: '1', tools: { one: c
 ${rest}`
 
 const WITH_SIGN_IN = server(
-  `import { durableObjectGrants, MayflyGrants } from 'mayfly-mcp/cloudflare'
-  import { dynamoGrants, dynamoGrantTable } from 'mayfly-mcp/dynamodb'
-  import { postgresGrants, postgresGrantSchema } from 'mayfly-mcp/postgres'
-  import { redisGrants } from 'mayfly-mcp/redis'
+  `import { durableObjectEvents, durableObjectGrants, MayflyEvents, MayflyGrants } from 'mayfly-mcp/cloudflare'
+  import { dynamoEvents, dynamoEventTable, dynamoGrants, dynamoGrantTable } from 'mayfly-mcp/dynamodb'
+  import { postgresEvents, postgresEventSchema, postgresGrants, postgresGrantSchema } from 'mayfly-mcp/postgres'
+  import { redisEvents, redisGrants } from 'mayfly-mcp/redis'
   import * as signIn from 'mayfly-mcp/sign-in'
   import * as github from 'mayfly-mcp/sign-in/github'
   import * as google from 'mayfly-mcp/sign-in/google'
   import * as entra from 'mayfly-mcp/sign-in/entra'
   import * as cognito from 'mayfly-mcp/sign-in/cognito'`,
   '',
-  `export { server, signIn, github, google, entra, cognito, durableObjectGrants, MayflyGrants, dynamoGrants, dynamoGrantTable, postgresGrants, postgresGrantSchema, redisGrants }`,
+  `export { server, signIn, github, google, entra, cognito, durableObjectGrants, MayflyGrants, dynamoGrants, dynamoGrantTable, postgresGrants, postgresGrantSchema, redisGrants,
+  durableObjectEvents, MayflyEvents, dynamoEvents, dynamoEventTable, postgresEvents, postgresEventSchema, redisEvents }`,
 )
 
 const WITHOUT: { readonly [name: string]: string } = {
@@ -60,7 +64,9 @@ function withNames(entry: string, names: string): string {
 }
 
 const isOfSignIn = (path: string): boolean =>
-  /(?:^|\/)src\/sign-in[./]|grants?(?:-[a-z]+)?\.ts$|workers-oauth-provider|oauth4webapi/.test(path)
+  /(?:^|\/)src\/(?:sign-in|mcp-events|keyed)[./]|(?:grants?|keyed)(?:-[a-z]+)?\.ts$|(?:^|\/)adapters\/(?:_\w+\/|cloudflare-)events\.ts$|workers-oauth-provider|oauth4webapi/.test(
+    path,
+  )
 
 /** Our own entries, and with them what the package brings; what users bring stays outside. */
 const own = (from: 'src' | 'dist'): Plugin => ({

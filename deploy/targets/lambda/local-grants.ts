@@ -7,13 +7,13 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { KeptItem, TransactItem } from '../../../adapters/_dynamodb/client.ts'
-import { compareKeys } from '../../../src/sign-in/store/commit.ts'
+import { compareKeys } from '../../../src/keyed/commit.ts'
 
 const TABLE = 'connections'
 
 type Item = KeptItem
 
-/** Parameters of the operations, which have names of their own in `adapters/_dynamodb/grants.ts`. */
+/** Parameters of the operations, which have names of their own in `adapters/_dynamodb/keyed.ts`. */
 interface Input {
   readonly TableName?: string
   readonly Key?: Item

@@ -1,9 +1,6 @@
 /** Grants in the memory of one process, for development and tests. */
-import { compareKeys, isGrantKey, RECEIPT_MS, toCommit, toRange } from './commit.ts'
-import type { GrantEntry, GrantStore, GrantWrite } from './store.ts'
-
-/** Commits after which expired entries are deleted. */
-const COMMITS_PER_SWEEP = 100
+import { createMemoryKeyed } from '../../keyed/memory.ts'
+import type { GrantStore } from './store.ts'
 
 /**
  * Creates a store in memory, for `mayfly dev` and tests: its entries are lost with the process, and other processes do not have them. Expired
@@ -14,46 +11,5 @@ const COMMITS_PER_SWEEP = 100
  * ```
  */
 export function createMemoryGrants(): GrantStore {
-  const entries = new Map<string, GrantEntry>()
-  let commits = 0
-  const current = (key: string): GrantEntry | undefined => {
-    const entry = entries.get(key)
-    if (entry?.expiresAt === undefined || entry.expiresAt > Date.now()) return entry
-    entries.delete(key)
-    return undefined
-  }
-  return {
-    isLocal: true,
-    async read(key) {
-      return isGrantKey(key) ? current(key) : undefined
-    },
-    async commit(given, made) {
-      const { version, writes, receipt, digest } = await toCommit(given, made)
-      const before = current(receipt)
-      if (before !== undefined) return before.value === digest
-      const isAsDemanded = ({ key, ifVersion }: GrantWrite): boolean =>
-        ifVersion === undefined || (current(key)?.version ?? null) === ifVersion
-      if (!writes.every(isAsDemanded)) return false
-      for (const { key, value, expiresAt, isCheck } of writes) {
-        if (isCheck === true) continue
-        if (value === undefined) entries.delete(key)
-        else entries.set(key, { value, version, ...(expiresAt !== undefined && { expiresAt }) })
-      }
-      entries.set(receipt, { value: digest, version, expiresAt: Date.now() + RECEIPT_MS })
-      commits = (commits + 1) % COMMITS_PER_SWEEP
-      if (commits === 0) for (const key of entries.keys()) current(key)
-      return true
-    },
-    async list(options) {
-      const range = toRange(options)
-      if (range === undefined) return { keys: [] }
-      const { from, after, limit } = range
-      const isListed = (key: string): boolean =>
-        key.startsWith(options.prefix) && key >= from && compareKeys(key, after) > 0
-      const keys = [...entries.keys()].filter((key) => isListed(key) && current(key) !== undefined)
-      keys.sort(compareKeys)
-      const page = keys.slice(0, limit)
-      return { keys: page, ...(page.length < keys.length && { next: page.at(-1) }) }
-    },
-  }
+  return createMemoryKeyed()
 }

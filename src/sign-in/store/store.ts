@@ -1,82 +1,27 @@
-/**
- * Where sign-in stores what it knows: clients, grants, tokens (as hashes), consents and sealed tokens of the upstream. Entries are text
- * under a key, and one request's writes are made together or not at all.
- */
-import { isObject } from '../../definition/is-object.ts'
+/** Where sign-in stores what it knows: clients, grants, tokens (as hashes), consents and sealed tokens of the upstream. */
+import {
+  isKeyedStore,
+  type KeyedEntry,
+  type KeyedPage,
+  type KeyedStore,
+  type KeyedWrite,
+} from '../../keyed/store.ts'
 
-/** What a store has under a key. */
-export interface GrantEntry {
-  /** Opaque for the store: at most 64 KiB of UTF-8. */
-  readonly value: string
-  /** Changes with every write. */
-  readonly version: string
-  /** Milliseconds since the epoch. Undefined: it does not expire. */
-  readonly expiresAt?: number | undefined
-}
-
-/** One write of a commit. */
-export interface GrantWrite {
-  /** 1 to 512 characters, without control characters. */
-  readonly key: string
-  /** Undefined: the entry is deleted. */
-  readonly value?: string | undefined
-  /** Milliseconds since the epoch. Undefined: it does not expire. */
-  readonly expiresAt?: number | undefined
-  /** The version that the entry must have now; null: there must be none. Undefined: it may be anything. */
-  readonly ifVersion?: string | null | undefined
-  /** Only compares `ifVersion`, and writes nothing. Default false. */
-  readonly isCheck?: boolean | undefined
-}
+/** What a store of grants has under a key. */
+export type GrantEntry = KeyedEntry
 
 /** A part of a list of keys. */
-export interface GrantPage {
-  /** May be empty before the last page. */
-  readonly keys: readonly string[]
-  /** For `after` of the next page. Undefined: this is the last one. */
-  readonly next?: string | undefined
-}
+export type GrantPage = KeyedPage
 
-/**
- * Where grants are stored, for the option `store` of `signIn`. What one process commits, all others read. Each function rejects if the
- * store is down, in a time that the store limits: a rejected commit may still be made, and is repeated with the same `version`.
- */
-export interface GrantStore {
-  /** Resolves with undefined for an unknown key, and for an entry that has expired. */
-  read(key: string): Promise<GrantEntry | undefined>
-  /**
-   * Makes all writes or none. `version` is random, chosen by the caller, and becomes the version of every entry that is written. Resolves
-   * with false if an entry is not what its write demands; with true also if exactly this commit was made before, which the caller repeats
-   * because its answer was lost. At most 25 writes of different keys; keys up to 512 characters, values up to 64 KiB.
-   */
-  commit(version: string, writes: readonly GrantWrite[]): Promise<boolean>
-  /** Keys with the prefix in the order of their characters: about `limit`, after `after`. */
-  list(options: {
-    readonly prefix: string
-    readonly limit: number
-    readonly after?: string | undefined
-  }): Promise<GrantPage>
-  /**
-   * Milliseconds by which the clock of the store is ahead of this machine's. Called before each operation, so it must answer from memory
-   * mostly. Default: none; then the machines' clocks must agree with the store's to within a few seconds.
-   */
-  clockOffsetMs?(): Promise<number>
-  /** Whether the entries exist only in one process, which then needs no `MAYFLY_SECRET`. Default false. */
-  readonly isLocal?: boolean
-}
+/** Where grants are stored, for the option `store` of `signIn`. */
+export type GrantStore = KeyedStore
 
-/** Maximum writes of one commit. */
-export const MAX_WRITES = 25
-
-/** Maximum characters of a key. */
-export const MAX_KEY_CHARACTERS = 512
-
-/** Maximum bytes of a value. */
-export const MAX_VALUE_BYTES = 65_536
+/** One write of a commit. */
+export type GrantWrite = KeyedWrite
 
 /** @throws TypeError unless it is a store. */
 export function requireGrantStore(where: string, store: unknown): asserts store is GrantStore {
-  const names = ['read', 'commit', 'list']
-  if (isObject(store) && names.every((name) => typeof store[name] === 'function')) return
+  if (isKeyedStore(store)) return
   throw new TypeError(
     `${where} needs a store of grants: postgresGrants(…), redisGrants(…), dynamoGrants(…), durableObjectGrants(…) or createMemoryGrants().`,
   )

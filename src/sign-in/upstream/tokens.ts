@@ -2,9 +2,10 @@
  * The provider's tokens of a connection as they are stored: sealed, with the times of the store's clock, which all processes share.
  */
 import { isObject } from '../../definition/is-object.ts'
+import { MAX_VALUE_BYTES } from '../../keyed/store.ts'
 import type { SignInKeys } from '../keys.ts'
 import type { Signing } from '../signing.ts'
-import { type GrantStore, MAX_VALUE_BYTES } from '../store/store.ts'
+import type { GrantStore } from '../store/store.ts'
 import { grantKey, upstreamKey } from '../tokens/grants.ts'
 import type { Unit } from '../unit.ts'
 import type { UpstreamIdentity, UpstreamTokens } from './upstream.ts'

@@ -40,11 +40,13 @@ const FREE: { readonly [name: string]: string } = {
   createMemoryTaskStore: 'takes nothing',
   decline: 'takes nothing',
   error: 'a text',
+  dynamoEventTable: 'the name of a table',
   dynamoGrantTable: 'the name of a table',
   dynamoKeyTable: 'the name of a table',
   dynamoTaskTable: 'the name of a table',
   environmentKeyStore: 'an environment without the variable has no keys',
   fileKeyStore: 'the path of a file',
+  postgresEventSchema: 'the name of a table',
   postgresGrantSchema: 'the name of a table',
   postgresKeySchema: 'the name of a table',
   postgresTaskSchema: 'the name of a table',
@@ -53,11 +55,11 @@ const FREE: { readonly [name: string]: string } = {
 }
 
 /** Built by workerd, which passes a state. */
-const WORKERD = /^Mayfly(?:Bus|Grants|Subscriptions|TaskObject|Rendezvous)$/
+const WORKERD = /^Mayfly(?:Bus|Events|Grants|Subscriptions|TaskObject|Rendezvous)$/
 
 /** All options have defaults. */
 const OPTIONAL =
-  /^(?:chromaVector|createMemory\w+|openTelemetry|environmentKeyStore|pollingRunner|postgres(?:Grant|Key|Task)Schema)$/
+  /^(?:chromaVector|createMemory\w+|openTelemetry|environmentKeyStore|pollingRunner|postgres(?:Event|Grant|Key|Task)Schema)$/
 
 describe.each(entries)('%s', async (entry) => {
   const values: { readonly [name: string]: unknown } = await import(/* @vite-ignore */ entry)

@@ -171,10 +171,12 @@ export const ENGINES: { readonly [name: string]: Engine } = {
 const MEMORY = 'it is in one process, whose code makes it'
 const KEYS = 'each key says which server it is for'
 const GRANTS = 'sign-in puts the server into each key'
+const EVENTS = 'Events put the server into each key'
 const ONCE = 'its keys are unguessable, and used once'
 const CLASS = 'the class of an object, whose name the store gives'
 export const UNNAMED: { readonly [name: string]: string } = {
   MayflyBus: CLASS,
+  MayflyEvents: CLASS,
   MayflyGrants: CLASS,
   MayflyRendezvous: CLASS,
   MayflySubscriptions: CLASS,
@@ -187,16 +189,20 @@ export const UNNAMED: { readonly [name: string]: string } = {
   createMemoryTaskStore: MEMORY,
   createMemoryVectorStore: MEMORY,
   createSubscriptions: 'it tells its store, which is tested by its own stores',
+  durableObjectEvents: EVENTS,
   durableObjectGrants: GRANTS,
   durableObjectRendezvous: ONCE,
+  dynamoEvents: EVENTS,
   dynamoGrants: GRANTS,
   dynamoKeyStore: KEYS,
   environmentKeyStore: KEYS,
   fileKeyStore: KEYS,
   kvKeyStore: KEYS,
   pollingRunner: 'it has no queue: it asks the store',
+  postgresEvents: EVENTS,
   postgresGrants: GRANTS,
   postgresKeyStore: KEYS,
+  redisEvents: EVENTS,
   redisGrants: GRANTS,
   redisKeyStore: KEYS,
   redisRendezvous: ONCE,

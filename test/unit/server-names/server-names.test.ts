@@ -11,7 +11,7 @@ import { createTaskAdmin } from '../../../src/tasks-admin.ts'
 import { ENGINES, UNNAMED } from './_engines.ts'
 
 /** What shares a place by its kind of name. */
-const SHARED = /(?:Bus|Store|Subscriptions|Limiter|Runner|Rendezvous|Queue|Cache|Lock|Grants)s?$/
+const SHARED = /(?:Bus|Store|Subscriptions|Limiter|Runner|Rendezvous|Queue|Cache|Lock|Grants|[a-z]Events)s?$/
 
 const entries = JSON.parse(
   readFileSync(new URL('../../package/exports.json', import.meta.url), 'utf8'),

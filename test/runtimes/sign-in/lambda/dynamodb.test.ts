@@ -1,9 +1,9 @@
 /** On Lambda's own runtime client, with connections in DynamoDB: by AWS's client, over an emulator with transactions. */
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
+import { type Dynamo, startDynamo, TABLE } from '../../keyed/_dynamo.ts'
 import { type Built, buildFunction } from '../../lambda/_function.ts'
 import { signInFlow } from '../_flow.ts'
-import { type Dynamo, startDynamo, TABLE } from '../stores/_dynamo.ts'
 
 const AWS_CLIENT = fileURLToPath(new URL('../../tasks/stores/dynalite/package.json', import.meta.url))
 

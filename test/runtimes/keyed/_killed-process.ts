@@ -1,9 +1,9 @@
 /** A process that replaces the same entries again and again until it is killed, and says which commits it knows to be made. */
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
-import { dynamoGrants } from '../../../../adapters/dynamodb.ts'
-import { postgresGrants } from '../../../../adapters/postgres.ts'
-import { redisGrants } from '../../../../adapters/redis.ts'
+import { dynamoGrants } from '../../../adapters/dynamodb.ts'
+import { postgresGrants } from '../../../adapters/postgres.ts'
+import { redisGrants } from '../../../adapters/redis.ts'
 import { addOne } from './_adding.ts'
 import { connectDynamo, TABLE } from './_dynamo.ts'
 

@@ -1,16 +1,16 @@
-/** The suite of every store of grants, over a real Redis, with each client library; and what Redis is left with. */
+/** The suite of every transactional store, over a real Redis, with each client library; and what Redis is left with. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Cluster, Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type IoRedisStoreClient, redisGrants } from '../../../../adapters/redis.ts'
-import { eventually } from '../../../_eventually.ts'
-import { testPort } from '../../../_port.ts'
-import { startRedis } from '../../node/_processes.ts'
-import { startProxy } from '../../tasks/stores/_proxy.ts'
-import { grantStoreSuite, newVersion } from './_suite.ts'
+import { type IoRedisStoreClient, redisEvents, redisGrants } from '../../../adapters/redis.ts'
+import { eventually } from '../../_eventually.ts'
+import { testPort } from '../../_port.ts'
+import { startRedis } from '../node/_processes.ts'
+import { startProxy } from '../tasks/stores/_proxy.ts'
+import { keyedStoreSuite, newVersion } from './_suite.ts'
 
 const clients = {
   async ioredis(port: number) {
@@ -24,14 +24,20 @@ const clients = {
   },
 }
 
-for (const [library, open] of Object.entries(clients)) {
-  grantStoreSuite(`Redis, by ${library}`, async () => {
+const STORES = [
+  ['grants', redisGrants, 'ioredis'],
+  ['grants', redisGrants, 'redis'],
+  ['events', redisEvents, 'ioredis'],
+] as const
+
+for (const [entries, create, library] of STORES) {
+  keyedStoreSuite(`${entries} in Redis, by ${library}`, async () => {
     const server = await startRedis()
     const { port, cut, silent, mute, stop } = await startProxy(Number(server.url.port))
     return {
       async connect({ prefix, timeoutMs = 5000 }) {
-        const { client, close } = await open(port)
-        return { store: redisGrants(client, { prefix, onError() {}, timeoutMs }), close }
+        const { client, close } = await clients[library](port)
+        return { store: create(client, { prefix, onError() {}, timeoutMs }), close }
       },
       outages: { cut, silent },
       mute,
@@ -104,6 +110,17 @@ describe('Redis', () => {
     expect(await store.commit('v', [write])).toBe(true)
     expect(await store.commit('w', [write])).toBe(false)
     expect(await store.commit('x', [{ key: 'a', ifVersion: 'v' }])).toBe(true)
+  })
+
+  it('grants and events of one prefix have other entries', async () => {
+    const [grants, events] = [
+      redisGrants(client, { prefix: 'both' }),
+      redisEvents(client, { prefix: 'both' }),
+    ]
+    expect(await grants.commit('v', [{ key: 'a', value: 'grant', ifVersion: null }])).toBe(true)
+    expect(await events.commit('v', [{ key: 'a', value: 'event', ifVersion: null }])).toBe(true)
+    expect((await grants.read('a'))?.value).toBe('grant')
+    expect(await client.hget('{both:events}:entry:a', 'value')).toBe('event')
   })
 
   it('a prefix of the client is before its own', async () => {

@@ -1,10 +1,7 @@
-/** The table of grants, and the function that makes a commit. */
-import { RECEIPT_MS } from '../../src/sign-in/store/commit.ts'
+/** The table of a transactional store, and the function that makes a commit. */
+import { RECEIPT_MS } from '../../src/keyed/commit.ts'
 import { migrationOf, type Part, schemaOf } from './migration.ts'
 import { checkTable } from './task-schema.ts'
-
-/** In the schema `mayfly`, which no platform serves to browsers. */
-export const GRANT_TABLE = 'mayfly.grants'
 
 /** Expired rows that one commit deletes: more than it writes, so that they do not pile up. */
 const DELETED_AT_ONCE = 100
@@ -12,24 +9,28 @@ const DELETED_AT_ONCE = 100
 /** Milliseconds since the epoch. Not `now()`, which is when a transaction began. */
 export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
-/**
- * The SQL that creates the table of `postgresGrants`, for your own migrations. Safe to run again.
- *
- * @param table The store's option. Default `mayfly.grants`.
- * @throws TypeError for an invalid name.
- */
-export function postgresGrantSchema(table = GRANT_TABLE): string {
-  checkTable(table, 'grant')
-  return schemaOf(table, partsOf(table))
+/** What the entries of a store are: names it in errors, and its table. */
+export type EntryKind = 'grant' | 'event'
+
+/** In the schema `mayfly`, which no platform serves to browsers. */
+export function tableOf(kind: EntryKind): string {
+  return `mayfly.${kind}s`
 }
 
-export function toGrantMigration(table: string): string {
-  return migrationOf(table, partsOf(table))
+/** @throws TypeError for an invalid name. */
+export function toKeyedSchema(kind: EntryKind, table = tableOf(kind)): string {
+  checkTable(table, kind)
+  return schemaOf(table, partsOf(kind, table))
 }
 
-function partsOf(table: string): readonly Part[] {
+/** What the database lacks of the schema, as one statement. */
+export function toKeyedMigration(kind: EntryKind, table: string): string {
+  return migrationOf(table, partsOf(kind, table))
+}
+
+function partsOf(kind: EntryKind, table: string): readonly Part[] {
   const name = table.split('.').at(-1)!
-  const body = commitBody(table)
+  const body = commitBody(kind, table)
   return [
     {
       isMissing: `to_regclass('${table}') IS NULL`,
@@ -57,7 +58,7 @@ CREATE OR REPLACE FUNCTION ${table}_commit(new_version text, receipt text, diges
   ]
 }
 
-function commitBody(table: string): string {
+function commitBody(kind: EntryKind, table: string): string {
   return `
 #variable_conflict use_column
 DECLARE
@@ -66,7 +67,7 @@ DECLARE
 BEGIN
   -- Each statement would see what was there when the transaction began.
   IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
-    RAISE EXCEPTION 'Commits of grants need the isolation level READ COMMITTED, the default of Postgres.';
+    RAISE EXCEPTION 'Commits of ${kind}s need the isolation level READ COMMITTED, the default of Postgres.';
   END IF;
   FOR one IN SELECT DISTINCT hashtext(item->>'key') AS name FROM json_array_elements(writes) AS item ORDER BY name LOOP
     PERFORM pg_advisory_xact_lock(hashtext('${table}'), one.name);

@@ -1,30 +1,40 @@
-/** The suite of every store of grants, with AWS's client over a DynamoDB that runs here; and what its table is left with. */
+/** The suite of every transactional store, with AWS's client over a DynamoDB that runs here; and what its table is left with. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { DynamoGrantClient } from '../../../../adapters/_dynamodb/client.ts'
-import { dynamoGrants, dynamoGrantTable, dynamoTaskTable } from '../../../../adapters/dynamodb.ts'
-import { eventually } from '../../../_eventually.ts'
-import { startProxy } from '../../tasks/stores/_proxy.ts'
+import type { DynamoKeyedClient } from '../../../adapters/_dynamodb/client.ts'
+import {
+  dynamoEvents,
+  dynamoEventTable,
+  dynamoGrants,
+  dynamoGrantTable,
+  dynamoTaskTable,
+} from '../../../adapters/dynamodb.ts'
+import { eventually } from '../../_eventually.ts'
+import { startProxy } from '../tasks/stores/_proxy.ts'
 import { type Client, connectDynamo, type Dynamo, startDynamo, TABLE } from './_dynamo.ts'
-import { grantStoreSuite, newVersion } from './_suite.ts'
+import { keyedStoreSuite, newVersion } from './_suite.ts'
 
-grantStoreSuite('DynamoDB', async () => {
-  const dynamo = await startDynamo()
-  const { port, cut, silent, mute, stop } = await startProxy(dynamo.port)
-  return {
-    async connect(options) {
-      const client = connectDynamo(port)
-      return { store: dynamoGrants(client, { table: TABLE, ...options }), close: () => client.destroy() }
-    },
-    outages: { cut, silent },
-    mute,
-    async stop() {
-      // Otherwise no commit has met another one, and been tried again.
-      expect(dynamo.met()).toBeGreaterThan(0)
-      stop()
-      await dynamo.stop()
-    },
-  }
-})
+for (const [entries, create] of Object.entries({ grants: dynamoGrants, events: dynamoEvents }))
+  keyedStoreSuite(`${entries} in DynamoDB`, async () => {
+    const dynamo = await startDynamo()
+    const { port, cut, silent, mute, stop } = await startProxy(dynamo.port)
+    return {
+      async connect(options) {
+        const client = connectDynamo(port)
+        return {
+          store: create(client, { table: TABLE, timeoutMs: 20_000, ...options }),
+          close: () => client.destroy(),
+        }
+      },
+      outages: { cut, silent },
+      mute,
+      async stop() {
+        // Otherwise no commit has met another one, and been tried again.
+        expect(dynamo.met()).toBeGreaterThan(0)
+        stop()
+        await dynamo.stop()
+      },
+    }
+  })
 
 describe('DynamoDB', () => {
   let dynamo: Dynamo
@@ -44,12 +54,27 @@ describe('DynamoDB', () => {
       expect((await client.describeTable({ TableName: 'of-tasks' })).Table.TableStatus).toBe('ACTIVE'),
     )
     for (const table of ['forgotten', 'of-tasks']) {
-      const store = dynamoGrants(client, { table })
-      const refusal = `The DynamoDB table "${table}" of grants is missing, or has other keys: create it with dynamoGrantTable().`
-      await expect(store.read('a')).rejects.toThrow(refusal)
-      await expect(store.list({ prefix: '', limit: 1 })).rejects.toThrow(refusal)
+      for (const [entries, create, maker] of [
+        ['grants', dynamoGrants, 'dynamoGrantTable'],
+        ['events', dynamoEvents, 'dynamoEventTable'],
+      ] as const) {
+        const store = create(client, { table })
+        const refusal = `The DynamoDB table "${table}" of ${entries} is missing, or has other keys: create it with ${maker}().`
+        await expect(store.read('a')).rejects.toThrow(refusal)
+        await expect(store.list({ prefix: '', limit: 1 })).rejects.toThrow(refusal)
+      }
     }
-    expect(() => dynamoGrantTable(undefined as never)).toThrow(TypeError)
+    expect(() => dynamoGrantTable(undefined as never)).toThrow('dynamoGrantTable needs the name')
+    expect(() => dynamoEventTable(undefined as never)).toThrow('dynamoEventTable needs the name')
+  })
+
+  it('grants and events of one prefix have other entries', async () => {
+    const options = { table: TABLE, prefix: 'both' }
+    const [grants, events] = [dynamoGrants(client, options), dynamoEvents(client, options)]
+    expect(await grants.commit('v', [{ key: 'a', value: 'grant', ifVersion: null }])).toBe(true)
+    expect(await events.commit('v', [{ key: 'a', value: 'event', ifVersion: null }])).toBe(true)
+    expect((await grants.read('a'))?.value).toBe('grant')
+    expect((await events.read('a'))?.value).toBe('event')
   })
 
   it('tells DynamoDB in seconds when an entry may be deleted, and a receipt', async () => {
@@ -67,7 +92,7 @@ describe('DynamoDB', () => {
   })
 
   it('a client that sends a request again, since it has lost the answer, is told what became of the first', async () => {
-    const twice: DynamoGrantClient = {
+    const twice: DynamoKeyedClient = {
       getItem: (input) => client.getItem(input),
       query: (input) => client.query(input),
       async transactWriteItems(input) {
@@ -84,7 +109,7 @@ describe('DynamoDB', () => {
   it.each(['TransactionConflict', 'ThrottlingError'])(
     '%s for ever → rejects in time, and is not taken for a refusal',
     async (Code) => {
-      const busy: DynamoGrantClient = {
+      const busy: DynamoKeyedClient = {
         getItem: (input) => client.getItem(input),
         query: (input) => client.query(input),
         async transactWriteItems() {

@@ -1,11 +1,11 @@
-/** A store of grants that does in a Worker of a real workerd what it is asked here. */
-import type { GrantStore } from '../../../../src/sign-in/store/store.ts'
+/** A store that does in a Worker of a real workerd what it is asked here. */
+import type { KeyedStore } from '../../../src/keyed/store.ts'
 
 /** JSON, which has no undefined, and escapes what is not Unicode. */
 export function storeInWorker(
   url: URL,
-  { object = 'Suite', name, timeoutMs = 30_000 }: { object?: string; name: string; timeoutMs?: number },
-): GrantStore {
+  { object = 'Grants', name, timeoutMs = 30_000 }: { object?: string; name: string; timeoutMs?: number },
+): KeyedStore {
   const call = async <Value>(method: string, ...args: unknown[]): Promise<Value> => {
     const order = { object, method, args, name, timeoutMs }
     const text = JSON.stringify(order, (_key, value) =>

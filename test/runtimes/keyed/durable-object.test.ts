@@ -1,36 +1,38 @@
-/** The suite of every store of grants, over a Durable Object in a real workerd; and what it is left with. */
+/** The suite of every transactional store, over a Durable Object in a real workerd; and what it is left with. */
 import { fileURLToPath } from 'node:url'
 import type { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { DurableObjectNamespace } from '../../../../adapters/_cloudflare/durable-object.ts'
-import { durableObjectGrants } from '../../../../adapters/cloudflare-grants.ts'
-import { eventually } from '../../../_eventually.ts'
-import { startWorkerd, urlOf } from '../../cloudflare/_workerd.ts'
-import { grantStoreSuite, newVersion } from './_suite.ts'
+import type { DurableObjectNamespace } from '../../../adapters/_cloudflare/durable-object.ts'
+import { durableObjectEvents } from '../../../adapters/cloudflare-events.ts'
+import { durableObjectGrants } from '../../../adapters/cloudflare-grants.ts'
+import { eventually } from '../../_eventually.ts'
+import { startWorkerd, urlOf } from '../cloudflare/_workerd.ts'
+import { keyedStoreSuite, newVersion } from './_suite.ts'
 import { storeInWorker } from './_workerd.ts'
 
-const ENTRY = fileURLToPath(new URL('../../cloudflare/grants/worker.ts', import.meta.url))
-const start = () => startWorkerd({ entryPoints: [ENTRY] }, ['Suite', 'Other'])
+const ENTRY = fileURLToPath(new URL('../cloudflare/keyed/worker.ts', import.meta.url))
+const start = () => startWorkerd({ entryPoints: [ENTRY] }, ['Grants', 'Events', 'Other'])
 
-grantStoreSuite('a Durable Object', async () => {
-  const workerd = await start()
-  const url = await urlOf(workerd)
-  const outage = (is: string) => ({
-    begin: () => fetch(new URL(`/outage?is=${is}`, url)),
-    end: () => fetch(new URL('/outage?is=', url)),
+for (const object of ['Grants', 'Events'])
+  keyedStoreSuite(`${object} in a Durable Object`, async () => {
+    const workerd = await start()
+    const url = await urlOf(workerd)
+    const outage = (is: string) => ({
+      begin: () => fetch(new URL(`/outage?is=${is}`, url)),
+      end: () => fetch(new URL('/outage?is=', url)),
+    })
+    return {
+      connect: async ({ prefix, timeoutMs = 30_000 }) => ({
+        store: storeInWorker(url, { object, name: prefix, timeoutMs }),
+        close() {},
+      }),
+      outages: { throws: outage('throws'), silent: outage('silent') },
+      mute: outage('mute'),
+      stop: () => workerd.dispose(),
+    }
   })
-  return {
-    connect: async ({ prefix, timeoutMs = 30_000 }) => ({
-      store: storeInWorker(url, { name: prefix, timeoutMs }),
-      close() {},
-    }),
-    outages: { throws: outage('throws'), silent: outage('silent') },
-    mute: outage('mute'),
-    stop: () => workerd.dispose(),
-  }
-})
 
-describe('the object of grants', () => {
+describe('the object', () => {
   let workerd: Miniflare
   let url: URL
   beforeAll(async () => {
@@ -69,17 +71,24 @@ describe('the object of grants', () => {
     const store = storeInWorker(url, { name: 'evicted' })
     const version = newVersion()
     await store.commit(version, [{ key: 'a', value: 'b' }])
-    await workerd.unsafeEvictDurableObject('worker', 'Suite', { name: 'evicted/grants' })
+    await workerd.unsafeEvictDurableObject('worker', 'Grants', { name: 'evicted/grants' })
     expect(await store.read('a')).toEqual({ value: 'b', version })
     expect(await store.commit(version, [{ key: 'a', value: 'b' }])).toBe(true)
   })
 
-  it('of another class is told to be', async () => {
-    const store = storeInWorker(url, { object: 'Other', name: 'x' })
-    await expect(store.read('a')).rejects.toThrow('bind MayflyGrants')
+  it.each([
+    ['Other', 'MayflyGrants'],
+    // Its object has the entries of the other one.
+    ['EventsAsGrants', 'MayflyGrants'],
+    ['GrantsAsEvents', 'MayflyEvents'],
+  ])('of another class, %s, is told to be %s', async (object, expected) => {
+    const store = storeInWorker(url, { object, name: 'x' })
+    await expect(store.read('a')).rejects.toThrow(`bind ${expected}`)
   })
 
   it('without a binding → TypeError', () => {
-    expect(() => durableObjectGrants(undefined as unknown as DurableObjectNamespace)).toThrow(TypeError)
+    const none = undefined as unknown as DurableObjectNamespace
+    expect(() => durableObjectGrants(none)).toThrow('bind MayflyGrants')
+    expect(() => durableObjectEvents(none)).toThrow('bind MayflyEvents')
   })
 })

@@ -1,11 +1,11 @@
-/** What each store of grants does before it writes: the same limits everywhere, and a receipt by which it knows a repeated commit. */
-import { digest } from '../../definition/digest.ts'
-import { type GrantStore, type GrantWrite, MAX_KEY_CHARACTERS, MAX_VALUE_BYTES, MAX_WRITES } from './store.ts'
+/** What each store does before it writes: the same limits everywhere, and a receipt by which it knows a repeated commit. */
+import { digest } from '../definition/digest.ts'
+import { type KeyedStore, type KeyedWrite, MAX_KEY_CHARACTERS, MAX_VALUE_BYTES, MAX_WRITES } from './store.ts'
 
 /** A commit that can be stored. */
 export interface Commit {
   readonly version: string
-  readonly writes: readonly GrantWrite[]
+  readonly writes: readonly KeyedWrite[]
   /** The key of an entry that is written with the others, whose value is `digest`. No key of a caller is equal to it or after it. */
   readonly receipt: string
   /** Of the version and the writes: equal for exactly this commit. */
@@ -29,7 +29,7 @@ const MAX_TIME = 8.64e15
 const MAX_PAGE = 1000
 
 /** Whether an entry with this key can exist. */
-export function isGrantKey(key: unknown): key is string {
+export function isEntryKey(key: unknown): key is string {
   return (
     typeof key === 'string' &&
     key !== '' &&
@@ -40,10 +40,10 @@ export function isGrantKey(key: unknown): key is string {
 }
 
 /** @throws TypeError for a commit that no store could make. The errors contain no values. */
-export async function toCommit(version: string, given: readonly GrantWrite[]): Promise<Commit> {
+export async function toCommit(version: string, given: readonly KeyedWrite[]): Promise<Commit> {
   // There is never an entry under what cannot be a key, which may be a caller's.
   const writes = given.filter(
-    ({ key, ifVersion, isCheck }) => isCheck !== true || ifVersion != null || isGrantKey(key),
+    ({ key, ifVersion, isCheck }) => isCheck !== true || ifVersion != null || isEntryKey(key),
   )
   const isVersion = (given: unknown): boolean =>
     typeof given === 'string' && given !== '' && given.length <= MAX_VERSION_CHARACTERS && isPlain(given)
@@ -55,7 +55,7 @@ export async function toCommit(version: string, given: readonly GrantWrite[]): P
   if (new Set(writes.map(({ key }) => key)).size < writes.length)
     throw new TypeError('A commit has at most one write of each key.')
   for (const { key, value, expiresAt, ifVersion } of writes) {
-    if (!isGrantKey(key))
+    if (!isEntryKey(key))
       throw new TypeError(
         `The key of an entry must be 1 to ${MAX_KEY_CHARACTERS} characters and at most ${MAX_KEY_BYTES} bytes, without control characters.`,
       )
@@ -78,7 +78,7 @@ export async function toCommit(version: string, given: readonly GrantWrite[]): P
 }
 
 /** The members that count, in one order. */
-function toNormal({ key, value, expiresAt, ifVersion, isCheck }: GrantWrite): GrantWrite {
+function toNormal({ key, value, expiresAt, ifVersion, isCheck }: KeyedWrite): KeyedWrite {
   if (isCheck === true) return { key, ifVersion, isCheck }
   if (value === undefined) return { key, ifVersion }
   return { key, value, ifVersion, ...(expiresAt !== undefined && { expiresAt: Math.ceil(expiresAt) }) }
@@ -98,8 +98,8 @@ export function toRange({
   prefix,
   limit,
   after = '',
-}: Parameters<GrantStore['list']>[0]): KeyRange | undefined {
-  if (![prefix, after].every((text) => text === '' || isGrantKey(text))) return undefined
+}: Parameters<KeyedStore['list']>[0]): KeyRange | undefined {
+  if (![prefix, after].every((text) => text === '' || isEntryKey(text))) return undefined
   // Receipts are before the space.
   const from = prefix === '' ? ' ' : prefix
   return { from, to: `${prefix}${LAST}`, after, limit: Math.min(Math.max(Math.floor(limit), 1), MAX_PAGE) }

@@ -10,13 +10,13 @@ import { build } from 'esbuild'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { expect, it } from 'vitest'
-import { dynamoGrants } from '../../../../adapters/dynamodb.ts'
-import { postgresGrants } from '../../../../adapters/postgres.ts'
-import { redisGrants } from '../../../../adapters/redis.ts'
-import type { GrantStore } from '../../../../src/sign-in/store/store.ts'
-import { eventually } from '../../../_eventually.ts'
-import { testPort } from '../../../_port.ts'
-import { startPostgresServer, startRedisServer } from '../../buses/_servers.ts'
+import { dynamoGrants } from '../../../adapters/dynamodb.ts'
+import { postgresGrants } from '../../../adapters/postgres.ts'
+import { redisGrants } from '../../../adapters/redis.ts'
+import type { KeyedStore } from '../../../src/keyed/store.ts'
+import { eventually } from '../../_eventually.ts'
+import { testPort } from '../../_port.ts'
+import { startPostgresServer, startRedisServer } from '../buses/_servers.ts'
 import { addOne, countOf } from './_adding.ts'
 import { connectDynamo, startDynamo, TABLE } from './_dynamo.ts'
 import { storeInWorker } from './_workerd.ts'
@@ -25,7 +25,7 @@ const KILLS = 12
 
 interface Place {
   readonly url: string
-  readonly store: GrantStore
+  readonly store: KeyedStore
   stop(): Promise<unknown>
 }
 
@@ -115,7 +115,7 @@ it.each(Object.entries(PLACES))(
 it(`a Durable Object: ${KILLS} times kill -9 of workerd → the entries are of one commit, and none that was answered is lost`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-grants-'))
   mkdirSync(join(folder, 'disk'))
-  const entry = fileURLToPath(new URL('../../cloudflare/grants/worker.ts', import.meta.url))
+  const entry = fileURLToPath(new URL('../cloudflare/keyed/worker.ts', import.meta.url))
   await build({ entryPoints: [entry], bundle: true, format: 'esm', outfile: join(folder, 'worker.js') })
   const port = await testPort()
   writeFileSync(join(folder, 'config.capnp'), toConfig(join(folder, 'disk'), port))
@@ -153,9 +153,9 @@ const config :Workerd.Config = (
     (name = "grants", worker = (
       modules = [(name = "worker.js", esModule = embed "worker.js")],
       compatibilityDate = "2025-09-01",
-      durableObjectNamespaces = [(className = "Suite", uniqueKey = "grants", enableSql = true)],
+      durableObjectNamespaces = [(className = "Grants", uniqueKey = "grants", enableSql = true)],
       durableObjectStorage = (localDisk = "disk"),
-      bindings = [(name = "Suite", durableObjectNamespace = "Suite")],
+      bindings = [(name = "Grants", durableObjectNamespace = "Grants")],
     )),
     (name = "disk", disk = (path = ${JSON.stringify(disk)}, writable = true)),
   ],

@@ -1,5 +1,5 @@
 /** A commit over several entries that have the same count: whatever ends in the middle of it, they have the same one afterwards. */
-import type { GrantStore, GrantWrite } from '../../../../src/sign-in/store/store.ts'
+import type { KeyedStore, KeyedWrite } from '../../../src/keyed/store.ts'
 
 const KEYS = Array.from({ length: 8 }, (_, index) => `entry:${index}`)
 
@@ -7,17 +7,17 @@ const KEYS = Array.from({ length: 8 }, (_, index) => `entry:${index}`)
 const EVEN = ['even:1', 'even:2']
 
 /** Resolves with false if another process was faster. */
-export async function addOne(store: GrantStore): Promise<boolean> {
+export async function addOne(store: KeyedStore): Promise<boolean> {
   const before = await store.read(KEYS[0]!)
   const count = Number(before?.value ?? 0) + 1
   const ifVersion = before?.version ?? null
-  const writes: GrantWrite[] = KEYS.map((key) => ({ key, value: `${count}`.padEnd(1000), ifVersion }))
+  const writes: KeyedWrite[] = KEYS.map((key) => ({ key, value: `${count}`.padEnd(1000), ifVersion }))
   for (const key of EVEN) writes.push({ key, ...(count % 2 === 0 && { value: `${count}` }) })
   return store.commit(crypto.randomUUID(), writes)
 }
 
 /** @throws Error unless all entries are of one commit. */
-export async function countOf(store: GrantStore): Promise<number> {
+export async function countOf(store: KeyedStore): Promise<number> {
   const entries = await Promise.all(KEYS.map((key) => store.read(key)))
   const versions = new Set(entries.map((entry) => entry?.version))
   if (versions.size !== 1) throw new Error(`Entries of ${versions.size} commits: some of one are missing.`)

@@ -1,7 +1,7 @@
 /** Instances whose clocks differ: nobody loses a connection by it. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { GrantStore } from '../../../../src/sign-in/store/store.ts'
-import { UpstreamRefusedError } from '../../../../src/sign-in/upstream/upstream.ts'
+import type { KeyedStore } from '../../../src/keyed/store.ts'
+import { UpstreamRefusedError } from '../../../src/sign-in/upstream/upstream.ts'
 import {
   connected,
   createWorld,
@@ -9,11 +9,11 @@ import {
   personOf,
   refresh,
   type Tokens,
-} from '../../../unit/sign-in/_sign-in.ts'
+} from '../../unit/sign-in/_sign-in.ts'
 
 const MINUTES_MS = 60_000
 
-export function clockScenarios(connectTwo: () => Promise<[GrantStore, GrantStore]>): void {
+export function clockScenarios(connectTwo: () => Promise<[KeyedStore, KeyedStore]>): void {
   describe('clocks', () => {
     afterEach(() => vi.useRealTimers())
 

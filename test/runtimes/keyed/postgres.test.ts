@@ -1,12 +1,18 @@
-/** The suite of every store of grants, over a real Postgres, with each client library; and what its table is left with. */
+/** The suite of every transactional store, over a real Postgres, with each client library; and what its table is left with. */
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type PostgresClient, postgresGrantSchema, postgresGrants } from '../../../../adapters/postgres.ts'
-import { eventually } from '../../../_eventually.ts'
-import { type BusServer, startPostgresServer } from '../../buses/_servers.ts'
-import { createPool, POSTGRES_CLIENTS } from '../../tasks/stores/_postgres.ts'
-import { startProxy } from '../../tasks/stores/_proxy.ts'
-import { grantStoreSuite, newVersion } from './_suite.ts'
+import {
+  type PostgresClient,
+  postgresEventSchema,
+  postgresEvents,
+  postgresGrantSchema,
+  postgresGrants,
+} from '../../../adapters/postgres.ts'
+import { eventually } from '../../_eventually.ts'
+import { type BusServer, startPostgresServer } from '../buses/_servers.ts'
+import { createPool, POSTGRES_CLIENTS } from '../tasks/stores/_postgres.ts'
+import { startProxy } from '../tasks/stores/_proxy.ts'
+import { keyedStoreSuite, newVersion } from './_suite.ts'
 
 /** Answers of `loseAnswers` that are lost. */
 const lost = {
@@ -24,17 +30,22 @@ function loseAnswers(client: PostgresClient): void {
   }
 }
 
-for (const [library, open] of Object.entries(POSTGRES_CLIENTS)) {
-  grantStoreSuite(`Postgres, by ${library}`, async () => {
+const STORES = [
+  ...Object.keys(POSTGRES_CLIENTS).map((library) => ['grants', postgresGrants, library] as const),
+  ['events', postgresEvents, 'pg'] as const,
+]
+
+for (const [entries, create, library] of STORES) {
+  keyedStoreSuite(`${entries} in Postgres, by ${library}`, async () => {
     const server = await startPostgresServer()
     const url = new URL(server.url)
     const { port, cut, silent, mute, stop } = await startProxy(Number(url.port))
     url.port = String(port)
     return {
       async connect({ prefix, ...options }) {
-        const { client, close } = open(url.href)
+        const { client, close } = POSTGRES_CLIENTS[library]!(url.href)
         if (library === 'postgres') loseAnswers(client)
-        const store = postgresGrants(client, { table: prefix, createTable: true, onError() {}, ...options })
+        const store = create(client, { table: prefix, createTable: true, onError() {}, ...options })
         return { store, close }
       },
       outages: { cut, silent },
@@ -60,29 +71,43 @@ describe('Postgres', () => {
     await server.stop()
   })
 
-  it('without its table, the store says what to do', async () => {
-    const store = postgresGrants(pool, { table: 'forgotten' })
-    const refusal = 'The table "forgotten" of grants is missing, or of an older version: call migrate()'
+  it.each([
+    ['grants', postgresGrants, 'postgresGrantSchema'],
+    ['events', postgresEvents, 'postgresEventSchema'],
+  ] as const)('without its table, the store of %s says what to do', async (entries, create, schema) => {
+    const store = create(pool, { table: 'forgotten' })
+    const refusal = `The table "forgotten" of ${entries} is missing, or of an older version: call migrate() of the store once, or run the SQL of ${schema}().`
     await expect(store.read('a')).rejects.toThrow(refusal)
     await expect(store.commit('v', [])).rejects.toThrow(refusal)
     await expect(store.list({ prefix: '', limit: 1 })).rejects.toThrow(refusal)
   })
 
-  it('20 processes make the default table at once, in a schema that is not public, and again', async () => {
-    const stores = Array.from({ length: 20 }, () => postgresGrants(pool))
-    await Promise.all(stores.map(({ migrate }) => migrate()))
-    expect(await stores[0]!.commit('v', [{ key: 'a', value: 'b' }])).toBe(true)
-    await Promise.all(stores.map(({ migrate }) => migrate()))
-    expect(await stores[1]!.read('a')).toEqual({ value: 'b', version: 'v' })
-    expect((await pool.query('SELECT key FROM mayfly.grants WHERE key >= $1', [' '])).rows).toEqual([
-      { key: 'a' },
-    ])
-  })
+  it.each([
+    ['grants', postgresGrants],
+    ['events', postgresEvents],
+  ] as const)(
+    '20 processes make the table of %s at once, not in the schema public, and again',
+    async (entries, create) => {
+      const stores = Array.from({ length: 20 }, () => create(pool))
+      await Promise.all(stores.map(({ migrate }) => migrate()))
+      expect(await stores[0]!.commit('v', [{ key: 'a', value: 'b' }])).toBe(true)
+      await Promise.all(stores.map(({ migrate }) => migrate()))
+      expect(await stores[1]!.read('a')).toEqual({ value: 'b', version: 'v' })
+      expect((await pool.query(`SELECT key FROM mayfly.${entries} WHERE key >= $1`, [' '])).rows).toEqual([
+        { key: 'a' },
+      ])
+    },
+  )
 
-  it('the SQL makes the same table, and may run again', async () => {
-    await pool.query(`CREATE SCHEMA hidden; ${postgresGrantSchema('hidden.grants')}`)
-    await pool.query(postgresGrantSchema('hidden.grants'))
-    const store = postgresGrants(pool, { table: 'hidden.grants' })
+  it.each([
+    ['grants', postgresGrants, postgresGrantSchema],
+    ['events', postgresEvents, postgresEventSchema],
+  ] as const)('the SQL makes the same table of %s, and may run again', async (entries, create, toSchema) => {
+    const table = `hidden.${entries}`
+    await pool.query(`CREATE SCHEMA IF NOT EXISTS hidden; ${toSchema(table)}`)
+    await pool.query(toSchema(table))
+    expect(toSchema()).toContain(`mayfly.${entries}_commit(`)
+    const store = create(pool, { table })
     expect(await store.commit('v', [{ key: 'a', value: 'b', ifVersion: null }])).toBe(true)
     expect(await store.commit('w', [{ key: 'a', value: 'b', ifVersion: null }])).toBe(false)
     expect((await store.list({ prefix: '', limit: 9 })).keys).toEqual(['a'])
@@ -172,8 +197,10 @@ describe('Postgres', () => {
   it.each(['', 'Grants', 'a b', 'a"b', "a'; --", 'a.b.c', '1a', 'x'.repeat(51)])(
     'the table %j → TypeError',
     (table) => {
-      expect(() => postgresGrants(pool, { table })).toThrow(TypeError)
-      expect(() => postgresGrantSchema(table)).toThrow(TypeError)
+      for (const create of [postgresGrants, postgresEvents])
+        expect(() => create(pool, { table })).toThrow(TypeError)
+      for (const toSchema of [postgresGrantSchema, postgresEventSchema])
+        expect(() => toSchema(table)).toThrow(TypeError)
     },
   )
 })

@@ -1,8 +1,9 @@
 /**
- * A Worker with a store of grants in Durable Objects, for tests: `/call` does what a store does. The class `Suite` can be down, or lose its
- * answers; `Other` is what a user binds by mistake.
+ * A Worker with stores in Durable Objects, for tests: `/call` does what a store does. The classes `Grants` and `Events` can be down, or lose
+ * their answers; `Other` is what a user binds by mistake.
  */
 import type { DurableObjectNamespace, StorageState } from '../../../../adapters/_cloudflare/durable-object.ts'
+import { durableObjectEvents, MayflyEvents } from '../../../../adapters/cloudflare-events.ts'
 import { durableObjectGrants, MayflyGrants } from '../../../../adapters/cloudflare-grants.ts'
 
 interface Env {
@@ -14,7 +15,15 @@ const isolate = { outage: '' }
 
 const never = (): Promise<never> => new Promise(() => setTimeout(() => {}, 3_600_000))
 
-export class Suite extends MayflyGrants {
+async function withOutage(answer: () => Promise<Response>): Promise<Response> {
+  if (isolate.outage === 'throws') throw new Error('down')
+  if (isolate.outage === 'silent') await never()
+  const response = await answer()
+  if (isolate.outage === 'mute') await never()
+  return response
+}
+
+export class Grants extends MayflyGrants {
   readonly #state: StorageState
 
   constructor(state: StorageState) {
@@ -28,11 +37,13 @@ export class Suite extends MayflyGrants {
       const rows = storage.sql.exec('SELECT key FROM grants ORDER BY key').toArray()
       return Response.json({ keys: rows.map(({ key }) => key), alarm: await storage.getAlarm() })
     }
-    if (isolate.outage === 'throws') throw new Error('down')
-    if (isolate.outage === 'silent') await never()
-    const response = await super.fetch(request)
-    if (isolate.outage === 'mute') await never()
-    return response
+    return withOutage(() => super.fetch(request))
+  }
+}
+
+export class Events extends MayflyEvents {
+  override fetch(request: Request): Promise<Response> {
+    return withOutage(() => super.fetch(request))
   }
 }
 
@@ -43,15 +54,25 @@ export class Other {
 }
 
 interface Call {
-  readonly object: string
+  readonly object: keyof typeof STORES
   readonly method: 'read' | 'commit' | 'list'
   readonly args: readonly unknown[]
   readonly name: string
   readonly timeoutMs: number
 }
 
+/** By the name of an object: what opens it, and the binding. */
+const STORES = {
+  Grants: [durableObjectGrants, 'Grants'],
+  Events: [durableObjectEvents, 'Events'],
+  Other: [durableObjectGrants, 'Other'],
+  EventsAsGrants: [durableObjectGrants, 'Events'],
+  GrantsAsEvents: [durableObjectEvents, 'Grants'],
+} as const
+
 async function call({ object, method, args, name, timeoutMs }: Call, env: Env): Promise<object> {
-  const store = durableObjectGrants(env[object]!, { name, timeoutMs })
+  const [open, binding] = STORES[object]
+  const store = open(env[binding]!, { name, timeoutMs })
   try {
     return { value: await (store[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args) }
   } catch (error) {
@@ -69,8 +90,8 @@ export default {
         isolate.outage = searchParams.get('is')!
         return Response.json({})
       default: {
-        const id = env.Suite!.idFromName(`${searchParams.get('name')}/grants`)
-        return env.Suite!.get(id as never).fetch('https://grants/kept')
+        const id = env.Grants!.idFromName(`${searchParams.get('name')}/grants`)
+        return env.Grants!.get(id as never).fetch('https://grants/kept')
       }
     }
   },

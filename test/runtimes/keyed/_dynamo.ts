@@ -9,18 +9,18 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import type {
-  DynamoGrantClient,
   DynamoItem,
+  DynamoKeyedClient,
   KeptItem,
   TransactItem,
-} from '../../../../adapters/_dynamodb/client.ts'
-import { dynamoGrantTable } from '../../../../adapters/dynamodb.ts'
-import { eventually } from '../../../_eventually.ts'
+} from '../../../adapters/_dynamodb/client.ts'
+import { dynamoGrantTable } from '../../../adapters/dynamodb.ts'
+import { eventually } from '../../_eventually.ts'
 
 /** Of a package of their own: casts, since they are not there for the compiler. */
-const require = createRequire(new URL('../../tasks/stores/dynalite/package.json', import.meta.url))
+const require = createRequire(new URL('../tasks/stores/dynalite/package.json', import.meta.url))
 
-export interface Client extends DynamoGrantClient {
+export interface Client extends DynamoKeyedClient {
   createTable(input: object): Promise<unknown>
   describeTable(input: { TableName: string }): Promise<{ Table: { TableStatus: string } }>
   putItem(input: object): Promise<unknown>

@@ -1,15 +1,19 @@
 /** The user's store as one server uses it: its own keys, the times of this machine's clock, and a limit of time for each answer. */
-import { digest } from '../../definition/digest.ts'
-import { ANSWER_TIMEOUT_MS, withTimeout } from '../../definition/timeout.ts'
-import type { GrantStore, GrantWrite } from './store.ts'
+import { digest } from '../definition/digest.ts'
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
+import type { KeyedStore, KeyedWrite } from './store.ts'
 
-/** Servers with other issuers, such as other stages, may share the store: none of them sees another's entries. */
-export async function storeOf(store: GrantStore, issuer: string): Promise<GrantStore> {
-  const own = `${(await digest(issuer)).slice(0, 16)}:`
+/**
+ * Servers that others own, such as other stages, may share the store: none of them sees another's entries.
+ *
+ * @param what Names the store in errors: `store of grants`.
+ */
+export async function storeOf(store: KeyedStore, owner: string, what: string): Promise<KeyedStore> {
+  const own = `${(await digest(owner)).slice(0, 16)}:`
   const inTime = <Value>(answer: Promise<Value>): Promise<Value> =>
-    withTimeout(answer, ANSWER_TIMEOUT_MS, 'store of grants')
+    withTimeout(answer, ANSWER_TIMEOUT_MS, what)
   const clock = createStoreClock(store, inTime)
-  const toWrites = async (writes: readonly GrantWrite[]): Promise<GrantWrite[]> => {
+  const toWrites = async (writes: readonly KeyedWrite[]): Promise<KeyedWrite[]> => {
     const offsetMs = await clock()
     return writes.map(({ key, expiresAt, ...write }) => ({
       ...write,
@@ -18,7 +22,7 @@ export async function storeOf(store: GrantStore, issuer: string): Promise<GrantS
     }))
   }
   /** A commit that is repeated must be the same one, although the clock was measured again meanwhile. */
-  const known = new WeakMap<readonly GrantWrite[], GrantWrite[]>()
+  const known = new WeakMap<readonly KeyedWrite[], KeyedWrite[]>()
   return {
     clockOffsetMs: clock,
     async read(key) {
@@ -36,7 +40,7 @@ export async function storeOf(store: GrantStore, issuer: string): Promise<GrantS
       const { keys, next } = await inTime(store.list({ prefix: own + prefix, limit, ...start }))
       // Reading all pages would never end.
       if (next !== undefined && !(next > (start.after ?? own + prefix)))
-        throw new TypeError('"list" of the store of grants must return a "next" that is after "after".')
+        throw new TypeError(`"list" of the ${what} must return a "next" that is after "after".`)
       return {
         keys: keys.map((key) => key.slice(own.length)),
         ...(next !== undefined && { next: next.slice(own.length) }),
@@ -47,7 +51,7 @@ export async function storeOf(store: GrantStore, issuer: string): Promise<GrantS
 
 /** @returns How far it is ahead: 0 for a store that does not tell. An answer that is not a number changes nothing. */
 function createStoreClock(
-  store: GrantStore,
+  store: KeyedStore,
   inTime: <Value>(answer: Promise<Value>) => Promise<Value>,
 ): () => Promise<number> {
   let lastMs = 0

@@ -1,12 +1,12 @@
-/** What every store of grants promises, over its real engine. An instance stands for a process: it has connections of its own. */
+/** What every transactional store promises, of grants and of events, over its real engine. An instance stands for a process: it has connections of its own. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { GrantStore, GrantWrite } from '../../../../src/sign-in/store/store.ts'
-import { eventually } from '../../../_eventually.ts'
-import type { Outage } from '../../tasks/stores/_tasks.ts'
+import type { KeyedStore, KeyedWrite } from '../../../src/keyed/store.ts'
+import { eventually } from '../../_eventually.ts'
+import type { Outage } from '../tasks/stores/_tasks.ts'
 import { clockScenarios } from './_clocks.ts'
 
 export interface Instance {
-  readonly store: GrantStore
+  readonly store: KeyedStore
   close(): unknown
 }
 
@@ -32,7 +32,7 @@ export function unique(): string {
   return `g${crypto.randomUUID().replaceAll('-', '')}`
 }
 
-export async function listAll(store: GrantStore, prefix: string, limit = 1000): Promise<string[]> {
+export async function listAll(store: KeyedStore, prefix: string, limit = 1000): Promise<string[]> {
   const keys: string[] = []
   let after: string | undefined
   for (let pages = 0; pages < 1000; pages++) {
@@ -44,8 +44,8 @@ export async function listAll(store: GrantStore, prefix: string, limit = 1000): 
   throw new Error('The list does not end.')
 }
 
-export function grantStoreSuite(name: string, startBackend: () => Promise<Backend>): void {
-  describe(`grants in ${name}`, { timeout: 180_000 }, () => {
+export function keyedStoreSuite(name: string, startBackend: () => Promise<Backend>): void {
+  describe(name, { timeout: 180_000 }, () => {
     let backend: Backend
     const open: Instance[] = []
     beforeAll(async () => {
@@ -55,17 +55,17 @@ export function grantStoreSuite(name: string, startBackend: () => Promise<Backen
     afterEach(async () => {
       for (const instance of open.splice(0)) await instance.close()
     })
-    const connect = async (options: Partial<ConnectOptions> = {}): Promise<GrantStore> => {
+    const connect = async (options: Partial<ConnectOptions> = {}): Promise<KeyedStore> => {
       const instance = await backend.connect({ prefix: unique(), ...options })
       open.push(instance)
       return instance.store
     }
-    const connectTwo = async (): Promise<[GrantStore, GrantStore]> => {
+    const connectTwo = async (): Promise<[KeyedStore, KeyedStore]> => {
       const prefix = unique()
       return [await connect({ prefix }), await connect({ prefix })]
     }
     /** Commits, and returns the version. */
-    const made = async (store: GrantStore, ...writes: GrantWrite[]): Promise<string> => {
+    const made = async (store: KeyedStore, ...writes: KeyedWrite[]): Promise<string> => {
       const version = newVersion()
       expect(await store.commit(version, writes)).toBe(true)
       return version
@@ -166,8 +166,8 @@ export function grantStoreSuite(name: string, startBackend: () => Promise<Backen
     describe('races of two processes', () => {
       /** Commits all at once, half of them in each process, and returns the versions of those that were made. */
       const race = async (
-        stores: readonly GrantStore[],
-        racers: readonly (readonly GrantWrite[])[],
+        stores: readonly KeyedStore[],
+        racers: readonly (readonly KeyedWrite[])[],
       ): Promise<string[]> => {
         const versions = racers.map(newVersion)
         const results = await Promise.all(
@@ -470,7 +470,7 @@ export function grantStoreSuite(name: string, startBackend: () => Promise<Backen
           ['', [one]],
           ['v\0', [one]],
           ['v'.repeat(129), [one]],
-        ] as [string, GrantWrite[]][])
+        ] as [string, KeyedWrite[]][])
           await expect(store.commit(version, writes)).rejects.toThrow(TypeError)
         expect(await listAll(store, '')).toEqual([])
       })
