@@ -16,7 +16,6 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   keys: ['auth', 'definition'],
   keyed: ['definition'],
   'sign-in': ['keyed', 'http', 'auth', 'request', 'interaction', 'events', 'definition'],
-  'mcp-events': ['keyed', 'extension', 'protocol', 'http', 'request', 'interaction', 'events', 'definition'],
   protocol: ['request', 'interaction', 'events', 'definition'],
   request: ['interaction', 'events', 'definition'],
   events: ['interaction', 'definition'],
