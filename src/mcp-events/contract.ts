@@ -50,7 +50,7 @@ export interface EventSender {
   post(url: string, request: EventPost, limits: PostLimits): Promise<PostOutcome>
 }
 
-/** What `deliveryStatus.lastError` and `data.reason` of `-32015` may say: nothing of the response reaches a caller (SEP-3415). */
+/** What `deliveryStatus.lastError` and `data.reason` of `-32015` may say: the response itself never reaches a caller (SEP-3415). */
 export type DeliveryError =
   | 'connection_refused'
   | 'timeout'

@@ -9,6 +9,17 @@ export interface Bound {
 export const BOUNDS: readonly Bound[] = [
   {
     endedBy:
+      'what Events wait for in it: the store of events, `canSubscribe` and the sender, each with `withTimeout`; changes are tried twelve times',
+    waits: {
+      'src/mcp-events/contract.ts': 'EventSender.post SignHeaders VerifyEndpoint',
+      'src/mcp-events/data.ts': 'Data.commit Data.keys Data.read untilMade.attempt',
+      'src/mcp-events/event.ts': 'EventType.canSubscribe',
+      'src/mcp-events/held.ts': 'Held.change Held.reread',
+      'src/request/extension-method.ts': 'ExtensionMethod.run',
+    },
+  },
+  {
+    endedBy:
       'what sign-in waits for in it: its store, its provider and the documents of clients, each with `withTimeout`',
     waits: {
       'src/sign-in/clients/documents.ts': 'Documents.client Documents.keep',

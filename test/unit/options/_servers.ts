@@ -21,6 +21,7 @@ import {
   startHonoSSE,
   startSSE,
 } from 'mayfly-mcp/mastra'
+import { createEvent, createMemoryEvents, type EventsOptions, events } from 'mayfly-mcp/mcp-events'
 import { MCPServer as McpUseServer } from 'mayfly-mcp/mcp-use'
 import { openTelemetry } from 'mayfly-mcp/otel'
 import { fromSdk } from 'mayfly-mcp/sdk'
@@ -439,6 +440,56 @@ export const SERVERS: {
   'mayfly-mcp/tasks-admin': {
     TaskAdminError: 'an error: a code and a message',
     createTaskAdmin: { call: createTaskAdmin, options: { secret: SECRET } },
+  },
+  'mayfly-mcp/mcp-events': {
+    createMemoryEvents: 'takes nothing',
+    createEvent: {
+      call: createEvent,
+      options: {
+        id: 'note.created',
+        description: 'A new note',
+        inputSchema: jsonSchema({ type: 'object' }),
+        payloadSchema: jsonSchema({ type: 'object' }),
+        scopes: ['read'],
+        index: ['tag'],
+        matches: () => true,
+        canSubscribe: () => true,
+        modes: ['webhook'],
+        _meta: {},
+      },
+      open: {
+        inputSchema: 'a schema',
+        'inputSchema.~standard': 'a schema',
+        'inputSchema.~standard.jsonSchema': 'a schema',
+        payloadSchema: 'a schema',
+        'payloadSchema.~standard': 'a schema',
+        'payloadSchema.~standard.jsonSchema': 'a schema',
+        _meta: 'sent as it is',
+      },
+    },
+    events: {
+      call: (options) =>
+        events({ store: createMemoryEvents(), types: {}, ...(options as object) } as EventsOptions),
+      options: {
+        types: { note: createEvent({ id: 'note.created', description: 'A new note' }) },
+        deliver: { post: async () => ({ status: 200 }) },
+        allowedOrigins: ['https://chatgpt.com'],
+        allowLoopback: false,
+        ttlMs: 1000,
+        minTtlMs: 1000,
+        maxTtlMs: 1000,
+        allowNoExpiry: false,
+        maxSubscriptions: 1,
+        maxTotalSubscriptions: 1,
+        retentionMs: 1000,
+        maxEvents: 1,
+        deliveryTimeoutMs: 1000,
+        suspendAfterMs: 1000,
+        concurrency: 1,
+        maxPerHost: 1,
+      },
+      open: { types: 'by any key', 'types.note': 'made by createEvent', deliver: 'the code of a user' },
+    },
   },
   'mayfly-mcp/webhook': {
     createEventWebhook: {

@@ -33,6 +33,7 @@ const FREE: { readonly [name: string]: string } = {
   closeSessions: 'a server that has none has nothing to close',
   UpstreamFault: 'a code and a message',
   createMemoryBus: 'takes nothing',
+  createMemoryEvents: 'takes nothing',
   createMemoryGrants: 'takes nothing',
   createMemoryKeyStore: 'takes nothing',
   createMemoryOAuthStorage: 'takes nothing',

@@ -1,0 +1,76 @@
+/** What all parts of Events share. */
+import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
+import type { ExtensionHost } from '../request/extension.ts'
+import type { EventSender } from './contract.ts'
+import { createData, type Data } from './data.ts'
+import type { EventType, Subscriber } from './event.ts'
+import { createFetchSender } from './sending.ts'
+import type { Settings } from './settings.ts'
+
+export interface Core {
+  readonly settings: Settings
+  readonly data: Data
+  readonly sender: EventSender
+  /** The server and its stage. */
+  tag(): string
+  report(error: unknown): void
+  host(): ExtensionHost
+  attach(host: ExtensionHost): void
+}
+
+export function createCore(settings: Settings): Core {
+  let host: ExtensionHost | undefined
+  const hosted = (): ExtensionHost => {
+    if (host === undefined)
+      throw new TypeError('These events do not belong to a server: pass them to MCPServer as "events".')
+    return host
+  }
+  return {
+    settings,
+    sender: bounded(settings.deliver ?? createFetchSender()),
+    data: createData(settings.store, () => hosted().owner.tag()),
+    tag: () => hosted().owner.tag(),
+    report: (error) => hosted().options().reportError(error, { events: true }),
+    host: hosted,
+    attach(given) {
+      if (host !== undefined)
+        throw new TypeError('These events belong to another server: create events for each server.')
+      host = given
+      for (const { id, scopes } of settings.types.values()) given.requireCallers(id, scopes)
+    },
+  }
+}
+
+/** A moment more than a sender has, so that it can tell itself that the time was over. */
+const GRACE_MS = 500
+
+function bounded(sender: EventSender): EventSender {
+  return {
+    post: (url, request, limits) =>
+      withTimeout(sender.post(url, request, limits), limits.timeoutMs + GRACE_MS, 'sender of "deliver"'),
+  }
+}
+
+/** Asks the user's code. @throws what it throws, and TimeoutError after 10 seconds. */
+export async function maySubscribe(type: EventType, args: unknown, subscriber: Subscriber): Promise<boolean> {
+  const { scopes, canSubscribe, id } = type
+  const { auth } = subscriber
+  if (auth !== undefined && !scopes.every((scope) => auth.scopes.includes(scope))) return false
+  if (canSubscribe === undefined) return true
+  const answer = await withTimeout(
+    canSubscribe(args, subscriber),
+    ANSWER_TIMEOUT_MS,
+    `"canSubscribe" of event "${id}"`,
+  )
+  return answer === true
+}
+
+/** Whether an event is for a subscription that the index has found. An error of the user's code is reported, and means no. */
+export function isWanted(core: Core, type: EventType, data: unknown, args: unknown): boolean {
+  try {
+    return type.matches === undefined || type.matches(data, args) === true
+  } catch (error) {
+    core.report(error)
+    return false
+  }
+}

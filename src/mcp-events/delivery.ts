@@ -1,0 +1,172 @@
+/** What is sent in a turn: events, that some of them were lost, and that the subscription has ended. */
+import type { KeyedWrite } from '../keyed/store.ts'
+import type { EventPost, PostOutcome } from './contract.ts'
+import { type Core, isWanted } from './core.ts'
+import { toCursor } from './cursor.ts'
+import type { Head, StoredEvent } from './emit.ts'
+import type { EventType } from './event.ts'
+import { MAX_QUEUE, queued } from './fan-out.ts'
+import type { Held } from './held.ts'
+import { deadKey, eventKey, headKey } from './keys.ts'
+import { afterControl, afterEvent, isRefused } from './outcome.ts'
+import { listedWrites } from './places.ts'
+import { type Control, type Queued, type Subscription, watermarkOf } from './record.ts'
+import { messageId, signHeaders } from './sending.ts'
+
+/** A turn that has begun. */
+export interface Sending {
+  readonly core: Core
+  readonly held: Held
+  readonly id: string
+  readonly type: EventType | undefined
+  /** When the invocation ends, in milliseconds since the epoch. */
+  readonly deadline: number
+  /** Called once for each request. */
+  readonly count: (outcome: PostOutcome) => void
+  /** What is stored after a request: without its lease, if the turn is over then. */
+  readonly settle: (subscription: Subscription) => Subscription
+}
+
+/** Events of the past that are read at once. */
+const REPLAYED = 20
+/** Events that are dropped in one commit, beside three writes of the subscription. */
+const MAX_LOST = 20
+const DEAD_MS = 604_800_000
+/** No request begins in the last moments of an invocation: they are for what is stored after it. */
+const RESERVE_MS = 1500
+const MIN_REQUEST_MS = 500
+
+export const hasTime = ({ deadline }: { readonly deadline: number }): boolean =>
+  deadline - RESERVE_MS - Date.now() >= MIN_REQUEST_MS
+
+/**
+ * Does one thing that is due. False: the subscription was removed, or another run has it.
+ *
+ * @throws the errors of the store: what was sent, but not stored, is sent again, with the same identifier.
+ */
+export async function sendNext(sending: Sending): Promise<boolean> {
+  const { held, type } = sending
+  const value = held.current()
+  const now = Date.now()
+  const control = value.control ?? gapOf(value)
+  if (control !== undefined && control.notBefore <= now) return sendControl(sending, control)
+  if (value.replay !== undefined && type !== undefined && value.queue.length < MAX_QUEUE - REPLAYED)
+    return replay(sending, type, value.replay)
+  const next = value.queue.find(([, , notBefore]) => notBefore <= now)
+  return next === undefined ? held.change(sending.settle) : sendEvent(sending, next)
+}
+
+function gapOf(value: Subscription): Control | undefined {
+  if (value.gap !== 'untold') return undefined
+  return { type: 'gap', id: messageId('gap'), tries: 0, notBefore: Date.now() }
+}
+
+async function sendControl(sending: Sending, control: Control): Promise<boolean> {
+  const { core, held, settle } = sending
+  const { suspendAfterMs } = core.settings
+  const body =
+    control.type === 'terminated'
+      ? { type: control.type, error: control.error }
+      : { type: control.type, cursor: await freshCursor(core, held.current()) }
+  const outcome = await post(sending, control.id, JSON.stringify(body))
+  return held.change((subscription) => {
+    const after = afterControl({ ...subscription, control }, outcome, suspendAfterMs)
+    return after && settle(after)
+  })
+}
+
+async function freshCursor(core: Core, value: Subscription): Promise<string> {
+  const head = await core.data.read<Head>(headKey(value.type))
+  return toCursor(value.epoch, watermarkOf(value, head?.value.seq ?? value.from))
+}
+
+/** Puts more events of the past into the queue. */
+async function replay(
+  { core, held }: Sending,
+  type: EventType,
+  { next, to, since = 0 }: NonNullable<Subscription['replay']>,
+): Promise<boolean> {
+  const last = Math.min(next + REPLAYED - 1, to)
+  const seqs = Array.from({ length: last - next + 1 }, (_none, index) => next + index)
+  const events = await Promise.all(seqs.map((seq) => core.data.read<StoredEvent>(eventKey(type.id, seq))))
+  const more = seqs.flatMap((seq, index): Queued[] => {
+    const event = events[index]?.value
+    if (event === undefined || Date.parse(event.timestamp) < since) return []
+    return isWanted(core, type, event.data, held.current().args) ? [[seq, 0, Date.now()]] : []
+  })
+  return held.change((subscription) => {
+    const { replay: _replay, ...rest } = queued(subscription, more)
+    return last < to ? { ...rest, replay: { next: last + 1, to, since } } : rest
+  })
+}
+
+async function sendEvent(sending: Sending, [seq, tries]: Queued): Promise<boolean> {
+  const { core, held, id, settle } = sending
+  const { data, settings } = core
+  const value = held.current()
+  const stored = await data.read<StoredEvent>(eventKey(value.type, seq))
+  if (stored === undefined) return dropLost(sending)
+  const others = value.queue.filter(([one]) => one !== seq)
+  const { eventId, timestamp, data: payload } = stored.value
+  const cursor = toCursor(value.epoch, watermarkOf({ ...value, queue: others }, seq))
+  const body = JSON.stringify({ eventId, name: value.type, timestamp, data: payload, cursor })
+  const outcome = await post(sending, eventId, body)
+  const dead = isRefused(outcome) ? [deadWrite(id, value, seq, tries + 1, 'refused', eventId)] : []
+  return held.change(
+    (subscription) => settle(afterEvent(subscription, seq, outcome, settings.suspendAfterMs)),
+    (changed) => [
+      ...dead,
+      ...(changed.expiresAt === value.expiresAt ? [] : listedWrites(id, changed, changed.expiresAt)),
+    ],
+  )
+}
+
+/** Drops events whose time was over, or that too many newer ones have replaced. */
+async function dropLost({ core, held, id }: Sending): Promise<boolean> {
+  const value = held.current()
+  const oldest = value.queue.slice(0, MAX_LOST)
+  const events = await Promise.all(oldest.map(([seq]) => core.data.read(eventKey(value.type, seq))))
+  const lost = oldest.filter((_queued, index) => events[index] === undefined)
+  const seqs = new Set(lost.map(([seq]) => seq))
+  return held.change(
+    (subscription) => ({
+      ...subscription,
+      queue: subscription.queue.filter(([seq]) => !seqs.has(seq)),
+      gap: subscription.gap ?? 'untold',
+    }),
+    () => lost.map(([seq, tries]) => deadWrite(id, value, seq, tries, 'expired')),
+  )
+}
+
+/** What was given up, for an operator. */
+function deadWrite(
+  id: string,
+  { type, lastError }: Subscription,
+  seq: number,
+  tries: number,
+  reason: 'expired' | 'refused',
+  eventId?: string,
+): KeyedWrite {
+  const now = Date.now()
+  const value = JSON.stringify({ subscription: id, type, seq, eventId, tries, reason, lastError })
+  return { key: deadKey(now, id, seq), value, expiresAt: now + DEAD_MS }
+}
+
+async function post(
+  { core, held, id, deadline, count }: Sending,
+  webhookId: string,
+  body: string,
+): Promise<PostOutcome> {
+  const { url, secrets } = held.current()
+  const now = Date.now()
+  const current = secrets.filter(({ until = now + 1 }) => until > now).map(({ secret }) => secret)
+  const signed = await signHeaders(current, webhookId, Math.floor(now / 1000), body)
+  const request: EventPost = { headers: { ...signed, 'x-mcp-subscription-id': id }, body }
+  const timeoutMs = Math.min(core.settings.deliveryTimeoutMs, deadline - RESERVE_MS - now)
+  const outcome = await core.sender.post(url, request, { timeoutMs }).catch((error: unknown) => {
+    core.report(error)
+    return { failure: 'other' as const }
+  })
+  count(outcome)
+  return outcome
+}

@@ -1,0 +1,70 @@
+/** The errors of Events (SEP-3415, "Error Codes"). */
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import type { DeliveryError } from './contract.ts'
+
+const EventErrorCode = {
+  notFound: -32011,
+  forbidden: -32012,
+  resourceExhausted: -32013,
+  unsupported: -32014,
+  callbackEndpoint: -32015,
+} as const
+
+export function notFound(kind: 'event' | 'subscription', message: string): ProtocolError {
+  return new ProtocolError(EventErrorCode.notFound, message, { kind })
+}
+
+export function forbidden(reason: string): ProtocolError {
+  return new ProtocolError(EventErrorCode.forbidden, `Forbidden: ${reason}`, { reason })
+}
+
+/** A quota. `max` is its ceiling. */
+export function exhausted(limit: string, max: number): ProtocolError {
+  return new ProtocolError(
+    EventErrorCode.resourceExhausted,
+    `Too many ${limit}: at most ${max} are allowed. Unsubscribe from some of them.`,
+    { limit, max },
+  )
+}
+
+/** Another request of the same subscription came later, and counts. */
+export function superseded(): ProtocolError {
+  return new ProtocolError(
+    EventErrorCode.resourceExhausted,
+    'Another request changed this subscription meanwhile: send it again.',
+    { limit: 'concurrentRequests', max: 1 },
+  )
+}
+
+/** The store is contended: the request may be repeated. */
+export function busy(): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.internal,
+    'Too many requests changed the same subscriptions at once: send it again.',
+  )
+}
+
+export function unsupported(feature: string, value: unknown, message: string): ProtocolError {
+  return new ProtocolError(EventErrorCode.unsupported, message, { feature, value })
+}
+
+export function callbackError(reason: DeliveryError): ProtocolError {
+  return new ProtocolError(
+    EventErrorCode.callbackEndpoint,
+    reason === 'challenge_failed'
+      ? 'The callback endpoint did not return the challenge of its verification.'
+      : 'The callback endpoint could not be verified: it could not be reached, or refused the request.',
+    { reason },
+  )
+}
+
+/** As `terminated` tells it. */
+export interface TerminationError {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+export function toTermination({ code, message, data }: ProtocolError): TerminationError {
+  return { code, message, ...(data !== undefined && { data }) }
+}

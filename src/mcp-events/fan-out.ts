@@ -1,0 +1,103 @@
+/**
+ * Puts a stored event into the subscriptions that want it. Its progress is stored with each step, so that another process can continue.
+ * Events of a type are put in one after the other: so each subscription has them in order.
+ */
+import type { KeyedWrite } from '../keyed/store.ts'
+import { patternsFor } from './canonical.ts'
+import { type Core, isWanted } from './core.ts'
+import { type Entry, untilMade } from './data.ts'
+import type { StoredEvent } from './emit.ts'
+import type { EventType } from './event.ts'
+import { eventKey, idIn, matchPrefix, outboxKey, outboxPrefix, seqIn, subscriptionKey } from './keys.ts'
+import { isEnded, type Queued, type Subscription, toWrites } from './record.ts'
+
+/** How far an event has come: the pattern, by its place in the list, and the last key of it. */
+interface Progress {
+  readonly pattern?: number
+  readonly after?: string
+}
+
+/** Each needs up to three writes, and the progress one. */
+const PER_COMMIT = 8
+
+/** Events that wait for one subscription. Of more, the oldest are dropped, and the client learns of a gap. */
+export const MAX_QUEUE = 500
+
+/** Continues with the oldest event of a type until none is left, or there is no time. False: some are left. */
+export async function fanOut(core: Core, type: EventType, hasTime: () => boolean): Promise<boolean> {
+  const { data } = core
+  for (;;) {
+    const { keys } = await data.keys(outboxPrefix(type.id), 1)
+    const [first] = keys
+    if (first === undefined) return true
+    if (!hasTime()) return false
+    await putIn(core, type, seqIn(first, outboxPrefix(type.id)), hasTime)
+  }
+}
+
+async function putIn(core: Core, type: EventType, seq: number, hasTime: () => boolean): Promise<void> {
+  const { data } = core
+  const key = outboxKey(type.id, seq)
+  const event = await data.read<StoredEvent>(eventKey(type.id, seq))
+  const patterns = event === undefined ? [] : await patternsFor(type.index, event.value.data)
+  while (hasTime()) {
+    const isOver = await untilMade(async () => {
+      const progress = await data.read<Progress>(key)
+      // Another process has finished it.
+      if (progress === undefined) return true
+      const { pattern = 0, after } = progress.value
+      const own = patterns[pattern]
+      if (event === undefined || own === undefined)
+        return (await data.commit([{ key, ifVersion: progress.version }])) === undefined ? undefined : true
+      const page = await data.keys(matchPrefix(type.id, own), PER_COMMIT, after)
+      const found = page.keys.slice(0, PER_COMMIT)
+      const isCut = found.length < page.keys.length
+      const writes = await Promise.all(found.map((one) => toQueue(core, type, idIn(one), seq, event.value)))
+      const next = isCut ? found.at(-1) : page.next
+      const moved: Progress = next === undefined ? { pattern: pattern + 1 } : { pattern, after: next }
+      const made = await data.commit([
+        {
+          key,
+          value: JSON.stringify(moved),
+          ifVersion: progress.version,
+          ...(progress.expiresAt !== undefined && { expiresAt: progress.expiresAt }),
+        },
+        ...writes.flat(),
+      ])
+      return made === undefined ? undefined : false
+    })
+    if (isOver) return
+  }
+}
+
+async function toQueue(
+  core: Core,
+  type: EventType,
+  id: string,
+  seq: number,
+  event: StoredEvent,
+): Promise<KeyedWrite[]> {
+  const entry = await core.data.read<Subscription>(subscriptionKey(id))
+  if (entry === undefined || !receives(core, type, entry, seq, event)) return []
+  return toWrites(id, entry, queued(entry.value, [[seq, 0, Date.now()]]))
+}
+
+function receives(
+  core: Core,
+  type: EventType,
+  { value: subscription }: Entry<Subscription>,
+  seq: number,
+  event: StoredEvent,
+): boolean {
+  // It began after the event, or has it already.
+  if (isEnded(subscription) || seq <= subscription.from) return false
+  if (subscription.queue.some(([one]) => one === seq)) return false
+  return isWanted(core, type, event.data, subscription.args)
+}
+
+/** With more events, in order; without the oldest if they are too many. */
+export function queued(subscription: Subscription, more: readonly Queued[]): Subscription {
+  const queue = [...subscription.queue, ...more].sort(([a], [b]) => a - b)
+  if (queue.length <= MAX_QUEUE) return { ...subscription, queue }
+  return { ...subscription, queue: queue.slice(-MAX_QUEUE), gap: 'untold' }
+}

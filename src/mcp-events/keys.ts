@@ -1,0 +1,52 @@
+/** The keys of what Events store. */
+
+const TIME_DIGITS = 15
+const NUMBER_DIGITS = 12
+
+const number = (seq: number): string => String(seq).padStart(NUMBER_DIGITS, '0')
+
+/** A subscription with what it still has to receive. */
+export const subscriptionKey = (id: string): string => `s:${id}`
+/** A subscription as its caller's: counted for the quota of a principal. */
+export const ownedPrefix = (principal: string): string => `p:${principal}:`
+export const ownedKey = (principal: string, id: string): string => `${ownedPrefix(principal)}${id}`
+/** A subscription as one of all. */
+export const countedPrefix = (shard: string): string => `a:sub_${shard}`
+export const countedKey = (id: string): string => `a:${id}`
+/** Read and written by everything that changes a number: of a principal's subscriptions, or of a part of all. */
+export const gateKey = (name: string): string => `g:${name}`
+/** The request that may change a subscription, or the mark of one that was unsubscribed. */
+export const fenceKey = (id: string): string => `f:${id}`
+/** That a principal's endpoint wants deliveries. */
+export const verifiedKey = (principal: string, url: string): string => `k:${principal}:${url}`
+/** Subscriptions by what they want. */
+export const matchPrefix = (type: string, pattern: string): string => `x:${type}:${pattern}:`
+export const matchKey = (type: string, pattern: string, id: string): string =>
+  `${matchPrefix(type, pattern)}${id}`
+/** The newest event of a type. */
+export const headKey = (type: string): string => `h:${type}`
+export const eventKey = (type: string, seq: number): string => `e:${type}:${number(seq)}`
+/** The identifier of an event that was emitted. */
+export const emittedKey = (type: string, id: string): string => `d:${type}:${id}`
+/** An event that is not yet in all subscriptions that want it. */
+export const outboxPrefix = (type: string): string => `o:${type}:`
+export const outboxKey = (type: string, seq: number): string => `${outboxPrefix(type)}${number(seq)}`
+/** What was given up. */
+export const DEAD_PREFIX = 'l:'
+export const deadKey = (at: number, id: string, seq: number): string =>
+  `${DEAD_PREFIX}${String(at).padStart(TIME_DIGITS, '0')}:${id}:${number(seq)}`
+
+/** Subscriptions by the time when they have something to send. */
+export const DUE_PREFIX = 'u:'
+export const dueKey = (at: number, host: string, id: string): string =>
+  `${DUE_PREFIX}${String(at).padStart(TIME_DIGITS, '0')}:${host}:${id}`
+
+export function readDueKey(key: string): { readonly at: number; readonly host: string; readonly id: string } {
+  const [at = '', host = '', id = ''] = key.slice(DUE_PREFIX.length).split(':')
+  return { at: Number(at), host, id }
+}
+
+/** The number of an event in `key`, which begins with `prefix`. */
+export const seqIn = (key: string, prefix: string): number => Number(key.slice(prefix.length))
+/** The subscription in a key that ends with it. */
+export const idIn = (key: string): string => key.slice(key.lastIndexOf(':') + 1)

@@ -1,0 +1,118 @@
+/**
+ * The right to change one subscription: taken before anything else is asked, so that of two requests the later one counts, and one that is
+ * unsubscribed meanwhile does not return. A reservation counts for the quotas, and ends by itself.
+ */
+import type { KeyedWrite } from '../keyed/store.ts'
+import type { Core } from './core.ts'
+import { untilMade } from './data.ts'
+import { exhausted } from './errors.ts'
+import {
+  countedKey,
+  countedPrefix,
+  fenceKey,
+  gateKey,
+  ownedKey,
+  ownedPrefix,
+  subscriptionKey,
+} from './keys.ts'
+import type { Subscription } from './record.ts'
+
+/** The fence of a subscription. */
+export type Fence = { readonly attempt: string } | { readonly isRemoved: true }
+
+export interface Reservation {
+  /** Of the fence: a change demands it. */
+  readonly version: string
+  /** Whether the subscription did not exist. */
+  readonly isNew: boolean
+}
+
+/** Longer than a request takes. */
+const RESERVATION_MS = 60_000
+/** A gate only has to change while others look at the same numbers. */
+const GATE_MS = 600_000
+/** Subscriptions that are counted together. */
+const SHARD = 1000
+const HEX = 16
+
+/** @throws ProtocolError `-32013` if the principal, or the server, has as many subscriptions as it may. */
+export async function reserve(core: Core, id: string, owner: string): Promise<Reservation> {
+  const { data } = core
+  return untilMade(async () => {
+    const [fence, entry] = await Promise.all([
+      data.read<Fence>(fenceKey(id)),
+      data.read<Subscription>(subscriptionKey(id)),
+    ])
+    const now = Date.now()
+    const isNew = entry === undefined || entry.value.control?.type === 'terminated'
+    const version = await data.commit([
+      {
+        key: fenceKey(id),
+        value: JSON.stringify({ attempt: crypto.randomUUID() }),
+        ifVersion: fence?.version ?? null,
+        expiresAt: now + RESERVATION_MS,
+      },
+      ...(isNew ? await quotaWrites(core, id, owner, now) : []),
+    ])
+    return version === undefined ? undefined : { version, isNew }
+  })
+}
+
+/** Counts, and reserves a place in both numbers. */
+async function quotaWrites(core: Core, id: string, owner: string, now: number): Promise<KeyedWrite[]> {
+  const { maxSubscriptions, maxTotalSubscriptions } = core.settings
+  const shard = shardOf(id, maxTotalSubscriptions)
+  const maxInShard = Math.max(1, Math.floor(maxTotalSubscriptions / HEX ** shard.length))
+  const gates = [gateKey(`p:${owner}`), gateKey(`a:${shard}`)]
+  const found = await Promise.all(gates.map((gate) => core.data.read(gate)))
+  const ofOwner = { prefix: ownedPrefix(owner), own: ownedKey(owner, id), max: maxSubscriptions }
+  const ofAll = { prefix: countedPrefix(shard), own: countedKey(id), max: maxInShard }
+  await Promise.all([
+    refuseOver(core, ofOwner, () => exhausted('subscriptions', maxSubscriptions)),
+    refuseOver(core, ofAll, () => exhausted('subscriptions of the server', maxTotalSubscriptions)),
+  ])
+  return [
+    ...gates.map((key, index) => ({
+      key,
+      value: '1',
+      ifVersion: found[index]?.version ?? null,
+      expiresAt: now + GATE_MS,
+    })),
+    { key: ofOwner.own, value: '1', expiresAt: now + RESERVATION_MS },
+    { key: ofAll.own, value: '1', expiresAt: now + RESERVATION_MS },
+  ]
+}
+
+/** As many hexadecimal digits of the id as parts of `SHARD` are needed. */
+function shardOf(id: string, max: number): string {
+  const digits = max <= SHARD ? 0 : Math.ceil(Math.log(max / SHARD) / Math.log(HEX))
+  return id.slice('sub_'.length, 'sub_'.length + digits)
+}
+
+async function refuseOver(
+  core: Core,
+  { prefix, own, max }: { readonly prefix: string; readonly own: string; readonly max: number },
+  error: () => Error,
+): Promise<void> {
+  let count = 0
+  let after: string | undefined
+  do {
+    const page = await core.data.keys(prefix, Math.min(max + 1, SHARD), after)
+    count += page.keys.filter((key) => key !== own).length
+    if (count >= max) throw error()
+    after = page.next
+  } while (after !== undefined)
+}
+
+/** Gives back what was reserved, unless another request has it now. */
+export async function giveBack(
+  core: Core,
+  id: string,
+  owner: string,
+  reservation: Reservation,
+): Promise<void> {
+  await core.data.commit([
+    { key: fenceKey(id), ifVersion: reservation.version },
+    ...(reservation.isNew ? [{ key: ownedKey(owner, id) }, { key: countedKey(id) }] : []),
+  ])
+}

@@ -1,0 +1,107 @@
+/** Runs: put stored events into subscriptions, and take the turns of those that have something due. */
+import type { Core } from './core.ts'
+import { hasTime } from './delivery.ts'
+import { fanOut } from './fan-out.ts'
+import { DUE_PREFIX, readDueKey, subscriptionKey } from './keys.ts'
+import type { EventPlatform, EventRun } from './support.ts'
+import { type TurnPlatform, takeTurn } from './turn.ts'
+
+const DURATION_MS = 25_000
+const PAGE = 100
+
+interface Counts {
+  delivered: number
+  failed: number
+}
+
+/** Until nothing is due, or the time is over. Never rejects: errors are reported. */
+export async function runEvents(core: Core, { env, deadline }: EventPlatform): Promise<EventRun> {
+  const platform: TurnPlatform = { env, deadline: deadline ?? Date.now() + DURATION_MS }
+  const counts: Counts = { delivered: 0, failed: 0 }
+  try {
+    const isStuck = new Set<string>()
+    for (;;) {
+      const isDone = await putInAll(core, platform)
+      const taken = await takeTurns(core, platform, counts, isStuck)
+      if (!hasTime(platform)) return { ...counts, nextDueAt: Date.now() }
+      if (taken === 0) return { ...counts, nextDueAt: isDone ? await nextDueAt(core) : Date.now() }
+    }
+  } catch (error) {
+    core.report(error)
+    return { ...counts, nextDueAt: Date.now() }
+  }
+}
+
+/** What cannot be put in now holds up no other type. */
+async function putInAll(core: Core, platform: TurnPlatform): Promise<boolean> {
+  let isDone = true
+  for (const type of core.settings.types.values()) {
+    try {
+      isDone = (await fanOut(core, type, () => hasTime(platform))) && isDone
+    } catch (error) {
+      core.report(error)
+      isDone = false
+    }
+  }
+  return isDone
+}
+
+async function nextDueAt(core: Core): Promise<number | null> {
+  const { keys } = await core.data.keys(DUE_PREFIX, 1)
+  return keys[0] === undefined ? null : readDueKey(keys[0]).at
+}
+
+/** Goes once over what is due; how many turns were taken. A host with as many turns as it may have at once is left for the next time. */
+async function takeTurns(
+  core: Core,
+  platform: TurnPlatform,
+  counts: Counts,
+  stuck: Set<string>,
+): Promise<number> {
+  const { concurrency, maxPerHost } = core.settings
+  const running = new Map<string, Promise<void>>()
+  const hosts = new Map<string, number>()
+  let taken = 0
+  const start = (key: string): void => {
+    const { host, id } = readDueKey(key)
+    hosts.set(host, (hosts.get(host) ?? 0) + 1)
+    const turn = takeTurn(core, id, platform)
+      .then(async ({ delivered, failed, isIdle }) => {
+        counts.delivered += delivered
+        counts.failed += failed
+        if (!isIdle) taken++
+        else await settleIdle(core, key, stuck)
+      })
+      .catch((error: unknown) => {
+        stuck.add(id)
+        core.report(error)
+      })
+      .then(() => {
+        running.delete(id)
+        hosts.set(host, hosts.get(host)! - 1)
+      })
+    running.set(id, turn)
+  }
+  let after: string | undefined
+  scan: do {
+    const page = await core.data.keys(DUE_PREFIX, PAGE, after)
+    for (const key of page.keys) {
+      const { at, host, id } = readDueKey(key)
+      if (at > Date.now()) break scan
+      while (running.size >= concurrency) await Promise.race(running.values())
+      if (!hasTime(platform)) break scan
+      if (!running.has(id) && !stuck.has(id) && (hosts.get(host) ?? 0) < maxPerHost) start(key)
+    }
+    after = page.next
+  } while (after !== undefined)
+  await Promise.all(running.values())
+  return taken
+}
+
+/** A key without its subscription, which has expired, or whose turn another run takes. */
+async function settleIdle(core: Core, key: string, stuck: Set<string>): Promise<void> {
+  const { id } = readDueKey(key)
+  const found = await core.data.read(subscriptionKey(id))
+  if (found === undefined) await core.data.commit([{ key }])
+  else stuck.add(id)
+}

@@ -1,0 +1,110 @@
+/** `events/subscribe` (SEP-3415, "Webhook-Based Delivery"). */
+import { toMembers } from '../definition/json-members.ts'
+import type { MethodResult } from '../request/method-result.ts'
+import { type Params, stringParam } from '../request/params.ts'
+import type { RequestScope } from '../request/request-server.ts'
+import { patternOf, shortDigest, subscriptionIdOf } from './canonical.ts'
+import { type Core, maySubscribe } from './core.ts'
+import { untilMade } from './data.ts'
+import { callbackError, forbidden } from './errors.ts'
+import { grant, type Wanted } from './grant.ts'
+import { subscriptionKey, verifiedKey } from './keys.ts'
+import {
+  argumentsParam,
+  cursorParam,
+  deliveryParam,
+  millisecondsParam,
+  requirePrincipal,
+  typeParam,
+} from './params.ts'
+import { unlistedWrites } from './places.ts'
+import { isEnded, type Subscription, toWrites } from './record.ts'
+import { giveBack, reserve } from './reservation.ts'
+import { checkCallbackUrl, checkSecret, verifyEndpoint } from './sending.ts'
+import { ended } from './turn.ts'
+
+const VERIFY_TIMEOUT_MS = 8000
+
+export async function subscribe(core: Core, scope: RequestScope, params: Params): Promise<MethodResult> {
+  const { data } = core
+  const wanted = await read(core, scope, params)
+  const { id, url, fresh } = wanted
+  const reservation = await reserve(core, id, fresh.owner)
+  try {
+    const type = core.settings.types.get(fresh.type)!
+    const subscriber = { principal: fresh.principal, auth: fresh.auth, env: scope.context.env }
+    if (!(await maySubscribe(type, fresh.args, subscriber))) {
+      await end(core, id)
+      throw forbidden('This caller may not subscribe to the event with these arguments.')
+    }
+    const verified = verifiedKey(fresh.owner, await shortDigest(url))
+    if (!isAllowed(core, url) && (await data.read(verified)) === undefined) await verify(core, wanted)
+    const granted = await grant(core, wanted, reservation, verified)
+    return { members: toMembers(granted) }
+  } catch (error) {
+    await giveBack(core, id, fresh.owner, reservation).catch(core.report)
+    throw error
+  }
+}
+
+async function read(core: Core, scope: RequestScope, params: Params): Promise<Wanted> {
+  const { principal, auth } = requirePrincipal(scope)
+  const delivery = deliveryParam(params)
+  const type = typeParam(core, scope, params, 'webhook')
+  const url = stringParam(delivery, 'url')
+  const { host } = checkCallbackUrl(url, core.settings)
+  const secret = checkSecret(delivery.secret)
+  const { sent, valid } = await argumentsParam(type, params)
+  const expiresAt = expiryOf(core, params)
+  return {
+    id: await subscriptionIdOf(core.tag(), principal, url, type.id, sent),
+    url,
+    secret,
+    cursor: cursorParam(params),
+    maxAgeMs: millisecondsParam(params, 'maxAgeMs', 0),
+    expiresAt,
+    fresh: {
+      type: type.id,
+      url,
+      host: (await shortDigest(host)).slice(0, 8),
+      principal,
+      owner: await shortDigest(principal),
+      auth,
+      args: valid,
+      pattern: await patternOf(type.index, valid),
+      secrets: [{ secret }],
+      expiresAt,
+      queue: [],
+      isActive: true,
+      failures: 0,
+    },
+  }
+}
+
+/** The server decides; never longer than the client wishes, unless that is less than the server's minimum. */
+function expiryOf({ settings }: Core, params: Params): number | null {
+  const { ttlMs, minTtlMs, maxTtlMs, allowNoExpiry } = settings
+  if (params.ttlMs === null) return allowNoExpiry ? null : Date.now() + maxTtlMs
+  const wished = millisecondsParam(params, 'ttlMs', 1) ?? ttlMs
+  return Date.now() + Math.min(Math.max(wished, minTtlMs), maxTtlMs)
+}
+
+const isAllowed = ({ settings: { allowedOrigins } }: Core, url: string): boolean =>
+  allowedOrigins.includes(new URL(url).origin)
+
+/** @throws ProtocolError `-32015` */
+async function verify({ sender }: Core, { id, url, secret }: Wanted): Promise<void> {
+  const target = { url, subscriptionId: id, secrets: [secret], timeoutMs: VERIFY_TIMEOUT_MS }
+  const verdict = await verifyEndpoint(sender, target)
+  if (!verdict.isVerified) throw callbackError(verdict.reason)
+}
+
+/** Ends what is no longer allowed. */
+async function end({ data }: Core, id: string): Promise<void> {
+  await untilMade(async () => {
+    const entry = await data.read<Subscription>(subscriptionKey(id))
+    if (entry === undefined || isEnded(entry.value)) return true
+    const changed = ended(entry.value)
+    return data.commit([...toWrites(id, entry, changed), ...unlistedWrites(id, changed)])
+  })
+}

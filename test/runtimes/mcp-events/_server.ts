@@ -1,0 +1,36 @@
+/** A server whose tools emit events, and deliver what is due. */
+import { createTool, jsonSchema, MCPServer } from 'mayfly-mcp'
+import { staticTokens } from 'mayfly-mcp/auth'
+import { createEvent, createMemoryEvents, events } from 'mayfly-mcp/mcp-events'
+
+export const TOKEN = 'a-token-of-thirty-two-characters'
+
+const note = createEvent({
+  id: 'note.created',
+  description: 'A new note',
+  inputSchema: jsonSchema<{ tag?: string }>({ type: 'object', properties: { tag: { type: 'string' } } }),
+  index: ['tag'],
+})
+
+export function createNotes(): MCPServer {
+  const server: MCPServer = new MCPServer({
+    id: 'notes',
+    name: 'Notes',
+    version: '1.0.0',
+    log: false,
+    auth: staticTokens([{ token: TOKEN }]),
+    events: events({ types: { note }, store: createMemoryEvents(), allowLoopback: true }),
+    tools: {
+      add_note: createTool({
+        id: 'add_note',
+        inputSchema: jsonSchema<{ text: string; tag?: string }>({ type: 'object' }),
+        execute: async (added, { waitUntil }) => {
+          const { eventId } = await server.events.emit('note.created', added, { waitUntil })
+          return eventId
+        },
+      }),
+      deliver: createTool({ id: 'deliver', execute: () => server.events.run() }),
+    },
+  })
+  return server
+}
