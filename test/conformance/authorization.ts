@@ -42,7 +42,8 @@ export async function runAuthorization(
 async function register(origin: string, callback: string): Promise<string> {
   const response = await fetch(`${origin}/oauth/register`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    // A connection of the last suite may end at this moment: the server closes those that are idle.
+    headers: { 'content-type': 'application/json', connection: 'close' },
     body: JSON.stringify({ redirect_uris: [callback], token_endpoint_auth_method: 'none' }),
   })
   const { client_id: clientId } = (await response.json()) as { readonly client_id?: string }
