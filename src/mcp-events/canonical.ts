@@ -55,6 +55,14 @@ export async function patternsFor(index: readonly string[], data: unknown): Prom
   return Promise.all(subsets.map(toPattern))
 }
 
+/** Whether arguments and data have the same pattern, as far as the arguments are given. */
+export function isInIndex(index: readonly string[], args: unknown, data: unknown): boolean {
+  const [given, sent] = [isObject(args) ? args : {}, isObject(data) ? data : {}]
+  return index.every(
+    (name) => given[name] == null || canonicalJson(given[name]) === canonicalJson(sent[name] ?? null),
+  )
+}
+
 async function toPattern(members: readonly (readonly [string, unknown])[]): Promise<string> {
   return members.length === 0 ? ALL : shortDigest(canonicalJson(members))
 }

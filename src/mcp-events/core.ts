@@ -1,6 +1,7 @@
 /** What all parts of Events share. */
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import type { ExtensionHost } from '../request/extension.ts'
+import { isInIndex } from './canonical.ts'
 import type { EventSender } from './contract.ts'
 import { createData, type Data } from './data.ts'
 import type { EventType, Subscriber } from './event.ts'
@@ -65,8 +66,9 @@ export async function maySubscribe(type: EventType, args: unknown, subscriber: S
   return answer === true
 }
 
-/** Whether an event is for a subscription that the index has found. An error of the user's code is reported, and means no. */
+/** Whether an event is for somebody with these arguments. An error of the user's code is reported, and means no. */
 export function isWanted(core: Core, type: EventType, data: unknown, args: unknown): boolean {
+  if (!isInIndex(type.index, args, data)) return false
   try {
     return type.matches === undefined || type.matches(data, args) === true
   } catch (error) {

@@ -25,6 +25,9 @@ export interface StoredEvent {
   readonly data: object
 }
 
+/** A log without events, with a random name. */
+export const newLog = (): Head => ({ epoch: toBase64Url(crypto.getRandomValues(new Uint8Array(6))), seq: 0 })
+
 /** With the rest of its body and the store's own data, an event stays below the 64 KiB of an entry. */
 export const MAX_EVENT_BYTES = 60_000
 
@@ -72,7 +75,7 @@ function writesOf(
   head: Entry<Head> | undefined,
 ): KeyedWrite[] {
   const seq = (head?.value.seq ?? 0) + 1
-  const epoch = head?.value.epoch ?? toBase64Url(crypto.getRandomValues(new Uint8Array(6)))
+  const { epoch } = head?.value ?? newLog()
   const expiresAt = Date.now() + retentionMs
   return [
     { key: headKey(name), value: JSON.stringify({ epoch, seq }), ifVersion: head?.version ?? null },

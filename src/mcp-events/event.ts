@@ -53,7 +53,7 @@ export interface EventConfig<
    * refuses ends. What it throws is reported; then the request fails, and a delivery is tried later. Default: it may.
    */
   canSubscribe?: (args: ArgumentsOf<I>, subscriber: Subscriber) => boolean | Promise<boolean>
-  /** How clients may receive it. Default: all modes that the server has. */
+  /** How clients may receive it: `webhook` needs an authenticated caller, `push` a response that can be streamed. Default: all. */
   modes?: readonly DeliveryMode[]
   /** `_meta` of its entry in `events/list`. Default: none. */
   _meta?: Meta

@@ -1,15 +1,21 @@
 /** `events`: what clients can subscribe to (the extension `io.modelcontextprotocol/events`, SEP-3415). */
 import { isA } from '../definition/error-text.ts'
+import { NO_MEMBERS } from '../definition/json-members.ts'
 import { extension } from '../extension/extension.ts'
+import { type Begin, createHold } from '../extension/held-call.ts'
+import { META } from '../protocol/envelope.ts'
 import type { ExtensionMethod } from '../request/extension-method.ts'
+import type { RequestScope } from '../request/request-server.ts'
 import { type Core, createCore } from './core.ts'
 import { ContendedError } from './data.ts'
 import { emitEvent } from './emit.ts'
-import { busy } from './errors.ts'
+import { busy, unsupported } from './errors.ts'
 import type { DeliveryMode, EventType } from './event.ts'
 import { createList } from './list.ts'
+import { poll } from './poll.ts'
 import { runEvents } from './run.ts'
 import { type EventsOptions, toSettings } from './settings.ts'
+import { streamEvents } from './stream.ts'
 import { subscribe } from './subscribe.ts'
 import type { EventControls, EventSupport } from './support.ts'
 import { unsubscribe } from './unsubscribe.ts'
@@ -32,9 +38,11 @@ export function events(options: EventsOptions): EventSupport {
     alsoDeclaredAs: 'events',
     declaration: 'optional',
     name: 'events',
+    settings: ({ era, hasBus }) => (era === 'modern' && hasBus ? { listChanged: true } : {}),
+    changes: { eventsListChanged: 'notifications/events/list_changed' },
     attach: core.attach,
   })
-  const controls = createControls(core)
+  const controls = createControls(core, () => own.notifyChanged('eventsListChanged'))
   return {
     ...own,
     api: controls,
@@ -47,7 +55,7 @@ export function events(options: EventsOptions): EventSupport {
   }
 }
 
-function createControls(core: Core): EventControls {
+function createControls(core: Core, notifyListChanged: () => Promise<void>): EventControls {
   return {
     async emit(name, data, options = {}) {
       const emitted = await emitEvent(core, name, data, options)
@@ -60,15 +68,16 @@ function createControls(core: Core): EventControls {
       platform.waitUntil?.(run)
       return run
     },
+    notifyListChanged,
   }
 }
 
+const ERAS = ['modern', 'legacy'] as const
+
 function createMethods(core: Core): ReadonlyMap<string, ExtensionMethod> {
-  const modesFor = ({ modes = ['webhook'] }: EventType): DeliveryMode[] =>
-    modes.filter((mode) => mode === 'webhook')
   const list = createList(core, modesFor)
   const method = (run: ExtensionMethod['run']): ExtensionMethod => ({
-    eras: ['modern', 'legacy'],
+    eras: ERAS,
     async run(scope, params, ...rest) {
       try {
         return await run(scope, params, ...rest)
@@ -81,5 +90,39 @@ function createMethods(core: Core): ReadonlyMap<string, ExtensionMethod> {
     ['events/list', { ...method(list), caching: 'list' as const }],
     ['events/subscribe', method((scope, params) => subscribe(core, scope, params))],
     ['events/unsubscribe', method((scope, params) => unsubscribe(core, scope, params))],
+    ['events/poll', method((scope, params) => poll(core, scope, params))],
+    ['events/stream', streamMethod(core)],
   ])
+}
+
+/** How this caller can receive an event. */
+function modesFor(
+  { modes = ['poll', 'push', 'webhook'] }: EventType,
+  { context }: RequestScope,
+): readonly DeliveryMode[] {
+  const hasMode = { poll: true, push: context.conditions.canStream, webhook: context.auth !== undefined }
+  return modes.filter((mode) => hasMode[mode])
+}
+
+function streamMethod(core: Core): ExtensionMethod {
+  const begin: Begin = async (scope, params) => {
+    const steps = streamEvents(core, scope, params)
+    const _meta = { [META.subscriptionId]: scope.context.parts.wire.rpcId }
+    return {
+      async next() {
+        const { done, value } = await steps.next()
+        return done
+          ? { result: { members: NO_MEMBERS } }
+          : { method: value.method, params: { ...value.params, _meta } }
+      },
+      end: () => void steps.return().catch(core.report),
+    }
+  }
+  return {
+    eras: ERAS,
+    run() {
+      throw unsupported('deliveryMode', 'push', 'This transport cannot stream: poll with events/poll.')
+    },
+    hold: createHold(begin),
+  }
 }

@@ -1,9 +1,8 @@
 /** Grants a subscription that was asked for, or refreshes it (SEP-3415, "Subscription Identity"). */
-import { toBase64Url } from '../definition/base64.ts'
 import type { Core } from './core.ts'
 import { type Position, toCursor } from './cursor.ts'
 import { type Entry, untilMade } from './data.ts'
-import type { Head, StoredEvent } from './emit.ts'
+import { type Head, newLog, type StoredEvent } from './emit.ts'
 import { notFound, superseded } from './errors.ts'
 import { eventKey, fenceKey, headKey, subscriptionKey } from './keys.ts'
 import { listedWrites } from './places.ts'
@@ -56,10 +55,7 @@ export async function grant(
     if (fence?.version !== reservation.version) throw changedMeanwhile(fence)
     const existing = entry !== undefined && !isEnded(entry.value) ? entry.value : undefined
     // Its log begins with it, so that its position has a name.
-    const { epoch, seq } = head?.value ?? {
-      epoch: toBase64Url(crypto.getRandomValues(new Uint8Array(6))),
-      seq: 0,
-    }
+    const { epoch, seq } = head?.value ?? newLog()
     const begun = existing === undefined ? await begin(core, wanted, epoch, seq) : undefined
     const subscription = begun?.subscription ?? refreshed(existing!, wanted)
     const made = await data.commit([

@@ -25,7 +25,8 @@ export const matchKey = (type: string, pattern: string, id: string): string =>
   `${matchPrefix(type, pattern)}${id}`
 /** The newest event of a type. */
 export const headKey = (type: string): string => `h:${type}`
-export const eventKey = (type: string, seq: number): string => `e:${type}:${number(seq)}`
+export const eventPrefix = (type: string): string => `e:${type}:`
+export const eventKey = (type: string, seq: number): string => `${eventPrefix(type)}${number(seq)}`
 /** The identifier of an event that was emitted. */
 export const emittedKey = (type: string, id: string): string => `d:${type}:${id}`
 /** An event that is not yet in all subscriptions that want it. */

@@ -38,6 +38,10 @@ export interface EventsOptions {
   readonly retentionMs?: number
   /** Events stored for each type; the oldest is deleted. Default 10 000. */
   readonly maxEvents?: number
+  /** Milliseconds that clients should wait between two polls. Default 10 000. */
+  readonly pollIntervalMs?: number
+  /** Milliseconds between two looks of an open stream at the store. Default 2000. */
+  readonly streamIntervalMs?: number
   /** Milliseconds that an endpoint has for its answer. Default 10 000. */
   readonly deliveryTimeoutMs?: number
   /** Milliseconds of nothing but failures after which a subscription is suspended, until its client refreshes it. Default 21 600 000, 6 hours. */
@@ -62,6 +66,8 @@ const OPTIONS: Names<EventsOptions> = {
   maxTotalSubscriptions: [1],
   retentionMs: [1],
   maxEvents: [1],
+  pollIntervalMs: [1],
+  streamIntervalMs: [1],
   deliveryTimeoutMs: [1, 30_000],
   suspendAfterMs: [1],
   concurrency: [1],
@@ -87,6 +93,8 @@ const DEFAULTS: Limits = {
   maxTotalSubscriptions: 100_000,
   retentionMs: 86_400_000,
   maxEvents: 10_000,
+  pollIntervalMs: 10_000,
+  streamIntervalMs: 2000,
   deliveryTimeoutMs: 10_000,
   suspendAfterMs: 21_600_000,
   concurrency: 10,

@@ -53,6 +53,11 @@ export interface EventControls {
    * what a process left unfinished.
    */
   run(platform?: EventPlatform): Promise<EventRun>
+  /**
+   * Tells clients that listen (`subscriptions/listen`, `eventsListChanged`) that the list of events has changed, by the server's bus: after
+   * a deployment with other events.
+   */
+  notifyListChanged(): Promise<void>
 }
 
 /** Created by `events`. */

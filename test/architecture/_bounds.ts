@@ -15,6 +15,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/mcp-events/data.ts': 'Data.commit Data.keys Data.read untilMade.attempt',
       'src/mcp-events/event.ts': 'EventType.canSubscribe',
       'src/mcp-events/held.ts': 'Held.change Held.reread',
+      'src/mcp-events/watched.ts': 'Watched.requireAllowed',
+      'src/extension/extension.ts': 'OwnExtension.notifyChanged',
       'src/request/extension-method.ts': 'ExtensionMethod.run',
     },
   },

@@ -18,7 +18,7 @@ export const OTHER_SECRET = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
 export const URL_A = 'https://a.example.com/hooks?key=1'
 export const URL_B = 'https://b.example.com/hooks'
 
-const TOKENS = {
+export const TOKENS = {
   alice: 'token-of-alice-thirty-two-characters',
   bob: 'token-of-bob-thirty-two-characters-0',
   guest: 'token-of-guest-thirty-two-characters',

@@ -17,7 +17,7 @@ describe('events/list', () => {
       {
         name: 'incident.created',
         description: 'A new incident',
-        delivery: ['webhook'],
+        delivery: ['poll', 'push', 'webhook'],
         inputSchema: { type: 'object', properties: { severity: { enum: ['P1', 'P2'] } } },
         payloadSchema: { type: 'object', properties: { title: { type: 'string' } } },
       },

@@ -483,6 +483,8 @@ export const SERVERS: {
         maxTotalSubscriptions: 1,
         retentionMs: 1000,
         maxEvents: 1,
+        pollIntervalMs: 1000,
+        streamIntervalMs: 1000,
         deliveryTimeoutMs: 1000,
         suspendAfterMs: 1000,
         concurrency: 1,

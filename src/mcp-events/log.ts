@@ -1,0 +1,94 @@
+/** The log of each type: its events by number, as long as they are stored. Polls and streams read it from a position on. */
+import { type Core, isWanted } from './core.ts'
+import type { Position } from './cursor.ts'
+import { untilMade } from './data.ts'
+import { type Head, newLog, type StoredEvent } from './emit.ts'
+import type { EventType } from './event.ts'
+import { eventKey, eventPrefix, headKey, seqIn } from './keys.ts'
+
+/** What to read. */
+export interface LogQuery {
+  readonly args: unknown
+  /** Null: nothing, from now on. */
+  readonly from: Position | null
+  /** Older events are left out. */
+  readonly since: number | undefined
+  readonly maxEvents: number
+}
+
+/** An event with its number. */
+export interface LoggedEvent extends StoredEvent {
+  readonly name: string
+  readonly seq: number
+}
+
+export interface LogPage {
+  readonly events: readonly LoggedEvent[]
+  /** After what was read. */
+  readonly position: Position
+  /** Events were left out that came after the position. */
+  readonly isTruncated: boolean
+  readonly hasMore: boolean
+}
+
+/** Events that are read for one page, of which few may be wanted. */
+const MAX_READ = 200
+const READ_AT_ONCE = 20
+/** Characters of a page, which may have one event more. */
+const MAX_CHARACTERS = 1_000_000
+
+/** The newest event of a type. Its log begins with the first question, so that a position has a name. */
+export async function headOf({ data }: Core, type: EventType): Promise<Head> {
+  return untilMade(async () => {
+    const found = await data.read<Head>(headKey(type.id))
+    if (found !== undefined) return found.value
+    const begun = newLog()
+    const made = await data.commit([{ key: headKey(type.id), value: JSON.stringify(begun), ifVersion: null }])
+    return made === undefined ? undefined : begun
+  })
+}
+
+/** A page of what is wanted, in order. */
+export async function readLog(core: Core, type: EventType, query: LogQuery): Promise<LogPage> {
+  const { from, since = 0, maxEvents, args } = query
+  const { epoch, seq: newest } = await headOf(core, type)
+  const at = (seq: number): Position => ({ epoch, seq })
+  const nothing = { events: [], position: at(newest), hasMore: false }
+  if (from === null || (from.epoch === epoch && from.seq === newest))
+    return { ...nothing, isTruncated: false }
+  if (from.epoch !== epoch || from.seq > newest) return { ...nothing, isTruncated: true }
+  const oldest = await oldestOf(core, type)
+  if (oldest === undefined) return { ...nothing, isTruncated: true }
+  const first = Math.max(from.seq + 1, oldest)
+  let isTruncated = first > from.seq + 1
+  const events: LoggedEvent[] = []
+  let characters = 0
+  let next = first
+  const last = Math.min(newest, first + MAX_READ - 1)
+  while (next <= last) {
+    const seqs = Array.from(
+      { length: Math.min(READ_AT_ONCE, last - next + 1) },
+      (_none, index) => next + index,
+    )
+    const read = await Promise.all(seqs.map((seq) => core.data.read<StoredEvent>(eventKey(type.id, seq))))
+    for (const [index, entry] of read.entries()) {
+      if (events.length >= maxEvents || characters >= MAX_CHARACTERS)
+        return { events, position: at(next - 1), isTruncated, hasMore: true }
+      next = seqs[index]! + 1
+      if (entry === undefined) continue
+      const { eventId, timestamp, data } = entry.value
+      if (Date.parse(timestamp) < since) isTruncated = true
+      else if (isWanted(core, type, data, args)) {
+        const occurrence = { eventId, name: type.id, timestamp, data }
+        characters += JSON.stringify(occurrence).length
+        events.push({ ...occurrence, seq: next - 1 })
+      }
+    }
+  }
+  return { events, position: at(last), isTruncated, hasMore: last < newest }
+}
+
+async function oldestOf({ data }: Core, type: EventType): Promise<number | undefined> {
+  const { keys } = await data.keys(eventPrefix(type.id), 1)
+  return keys[0] === undefined ? undefined : seqIn(keys[0], eventPrefix(type.id))
+}

@@ -1,0 +1,122 @@
+/**
+ * `events/stream` (SEP-3415, "Push-Based Delivery"): the log, as it grows. A stream ends with its result before the limit of the platform,
+ * like `subscriptions/listen`, and its client continues with the cursor it got last.
+ */
+import { isA } from '../definition/error-text.ts'
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import type { Params } from '../request/params.ts'
+import type { RequestScope } from '../request/request-server.ts'
+import type { Core } from './core.ts'
+import { type Position, toCursor } from './cursor.ts'
+import { toTermination } from './errors.ts'
+import { type LogPage, readLog } from './log.ts'
+import { cursorParam, millisecondsParam } from './params.ts'
+import { type Watched, watchedBy } from './watched.ts'
+
+export interface Sent {
+  readonly method: string
+  readonly params: { readonly [name: string]: unknown }
+}
+
+/** The notifications that a stream sends. */
+const ACTIVE = 'notifications/events/active'
+const EVENT = 'notifications/events/event'
+const ERROR = 'notifications/events/error'
+const HEARTBEAT = 'notifications/events/heartbeat'
+const TERMINATED = 'notifications/events/terminated'
+
+/** SEP-3415 demands one every 30 seconds. */
+const HEARTBEAT_MS = 15_000
+/** Between two questions whether the caller may still have it. */
+const ALLOWED_MS = 60_000
+const MAX_EVENTS = 50
+
+export async function* streamEvents(
+  core: Core,
+  scope: RequestScope,
+  params: Params,
+): AsyncGenerator<Sent, void, undefined> {
+  const { signal } = scope.context
+  const { streamIntervalMs } = core.settings
+  const watched = await watchedBy(core, scope, params, 'push')
+  const from = cursorParam(params)
+  const maxAgeMs = millisecondsParam(params, 'maxAgeMs', 0)
+  await watched.requireAllowed()
+  const since = maxAgeMs === undefined ? undefined : Date.now() - maxAgeMs
+  let page = await read(core, watched, from, since)
+  yield active(from !== null && !page.isTruncated ? from : page.position, page.isTruncated)
+  let askedAt = Date.now()
+  let sentAt = Date.now()
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    if (Date.now() - askedAt >= ALLOWED_MS) {
+      askedAt = Date.now()
+      const refusal = await refusalOf(core, watched)
+      if (refusal !== undefined)
+        return yield { method: TERMINATED, params: { error: toTermination(refusal) } }
+    }
+    if (!isFirst) {
+      try {
+        page = await read(core, watched, page.position, undefined)
+      } catch (error) {
+        core.report(error)
+        yield {
+          method: ERROR,
+          params: { error: { code: ErrorCode.internal, message: 'The events cannot be read now.' } },
+        }
+        sentAt = Date.now()
+        await pause(2 * streamIntervalMs, signal)
+        continue
+      }
+      if (page.isTruncated) yield active(page.position, true)
+    }
+    const { epoch } = page.position
+    for (const { seq, ...occurrence } of page.events) {
+      yield { method: EVENT, params: { ...occurrence, cursor: toCursor(epoch, seq) } }
+      sentAt = Date.now()
+    }
+    if (page.hasMore) continue
+    if (Date.now() - sentAt >= HEARTBEAT_MS) {
+      yield { method: HEARTBEAT, params: { cursor: toCursor(epoch, page.position.seq) } }
+      sentAt = Date.now()
+    }
+    await pause(streamIntervalMs, signal)
+  }
+}
+
+const read = (
+  core: Core,
+  { type, args }: Watched,
+  from: Position | null,
+  since: number | undefined,
+): Promise<LogPage> => readLog(core, type, { args, from, since, maxEvents: MAX_EVENTS })
+
+const active = ({ epoch, seq }: Position, truncated: boolean): Sent => ({
+  method: ACTIVE,
+  params: { cursor: toCursor(epoch, seq), truncated },
+})
+
+/** Undefined also if it cannot be known now: then it is asked again. */
+async function refusalOf(core: Core, watched: Watched): Promise<ProtocolError | undefined> {
+  try {
+    await watched.requireAllowed()
+    return undefined
+  } catch (error) {
+    if (isA(error, ProtocolError)) return error
+    core.report(error)
+    return undefined
+  }
+}
+
+/** Ends early when the stream does. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end, { once: true })
+    if (signal.aborted) end()
+  })
+}
