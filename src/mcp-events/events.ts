@@ -13,12 +13,12 @@ import { busy, unsupported } from './errors.ts'
 import type { DeliveryMode, EventType } from './event.ts'
 import { createList } from './list.ts'
 import { poll } from './poll.ts'
-import { runEvents } from './run.ts'
 import { type EventsOptions, toSettings } from './settings.ts'
 import { streamEvents } from './stream.ts'
 import { subscribe } from './subscribe.ts'
 import type { EventControls, EventSupport } from './support.ts'
 import { unsubscribe } from './unsubscribe.ts'
+import { createWaking, type Waking } from './waking.ts'
 
 const EVENTS_EXTENSION = 'io.modelcontextprotocol/events'
 
@@ -33,6 +33,7 @@ const EVENTS_EXTENSION = 'io.modelcontextprotocol/events'
  */
 export function events(options: EventsOptions): EventSupport {
   const core = createCore(toSettings(options))
+  const waking = createWaking(core, core.settings.runner)
   const own = extension({
     id: EVENTS_EXTENSION,
     alsoDeclaredAs: 'events',
@@ -41,8 +42,9 @@ export function events(options: EventsOptions): EventSupport {
     settings: ({ era, hasBus }) => (era === 'modern' && hasBus ? { listChanged: true } : {}),
     changes: { eventsListChanged: 'notifications/events/list_changed' },
     attach: core.attach,
+    close: waking.close,
   })
-  const controls = createControls(core, () => own.notifyChanged('eventsListChanged'))
+  const controls = createControls(core, waking, () => own.notifyChanged('eventsListChanged'))
   return {
     ...own,
     api: controls,
@@ -55,16 +57,18 @@ export function events(options: EventsOptions): EventSupport {
   }
 }
 
-function createControls(core: Core, notifyListChanged: () => Promise<void>): EventControls {
+function createControls(core: Core, waking: Waking, notifyListChanged: () => Promise<void>): EventControls {
   return {
     async emit(name, data, options = {}) {
       const emitted = await emitEvent(core, name, data, options)
-      const run = runEvents(core, options)
+      await waking.emitted()
+      if (waking.isPrompt) return emitted
+      const run = waking.run(options)
       options.waitUntil?.(run)
       return emitted
     },
     run(platform = {}) {
-      const run = runEvents(core, platform)
+      const run = waking.run(platform)
       platform.waitUntil?.(run)
       return run
     },

@@ -2,6 +2,8 @@
 import { isObject } from '../definition/is-object.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import type { KeyedStore } from '../keyed/store.ts'
+import type { TaskRunner } from '../tasks/store.ts'
+import { createTimerRunner } from '../tasks/timer-runner.ts'
 import type { EventSender } from './contract.ts'
 import type { EventType } from './event.ts'
 import { requireEventsStore } from './store/store.ts'
@@ -16,6 +18,11 @@ export interface EventsOptions {
    * Sends the webhooks. Default: by `fetch`, which follows no redirect; on most platforms it cannot check the address that it connects to.
    */
   readonly deliver?: EventSender
+  /**
+   * Causes the deliveries that are due later: a runner of tasks, such as `queueRunner`, `sqsRunner` or `pollingRunner`. Default: timers of
+   * the process, if the store is local; otherwise none, and `run` must be called.
+   */
+  readonly runner?: TaskRunner
   /** Origins whose URLs may receive webhooks, without a challenge: `['https://chatgpt.com']`. Default: all `https` URLs, after one. */
   readonly allowedOrigins?: readonly string[]
   /** Whether `http` URLs of this machine may receive webhooks, for development. Default false. */
@@ -56,6 +63,7 @@ const OPTIONS: Names<EventsOptions> = {
   types: 'object',
   store: 'object',
   deliver: 'object',
+  runner: 'object',
   allowedOrigins: 'strings',
   allowLoopback: 'boolean',
   ttlMs: [1],
@@ -74,12 +82,13 @@ const OPTIONS: Names<EventsOptions> = {
   maxPerHost: [1],
 }
 
-type Limits = Required<Omit<EventsOptions, 'types' | 'store' | 'deliver'>>
+type Limits = Required<Omit<EventsOptions, 'types' | 'store' | 'deliver' | 'runner'>>
 
 export interface Settings extends Limits {
   readonly types: ReadonlyMap<string, EventType>
   readonly store: KeyedStore
   readonly deliver: EventSender | undefined
+  readonly runner: TaskRunner | undefined
 }
 
 const DEFAULTS: Limits = {
@@ -104,10 +113,12 @@ const DEFAULTS: Limits = {
 /** @throws TypeError for an unknown or invalid option. */
 export function toSettings(options: EventsOptions): Settings {
   requireOptions('events', options, OPTIONS, 'types', 'store')
-  const { types, store, deliver, ...limits } = options
+  const { types, store, deliver, runner, ...limits } = options
   requireEventsStore('events', store)
   if (deliver !== undefined && typeof deliver.post !== 'function')
     throw new TypeError('"deliver" of events must be a sender of webhooks.')
+  if (runner !== undefined && typeof runner.wake !== 'function')
+    throw new TypeError('"runner" of events must be a runner of tasks, such as pollingRunner().')
   const settings = {
     ...DEFAULTS,
     ...Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
@@ -119,7 +130,13 @@ export function toSettings(options: EventsOptions): Settings {
       throw new TypeError(
         `"${origin}" in "allowedOrigins" of events is not an origin, such as https://chatgpt.com.`,
       )
-  return { ...settings, types: byId(types), store, deliver }
+  return {
+    ...settings,
+    types: byId(types),
+    store,
+    deliver,
+    runner: runner ?? (store.isLocal ? createTimerRunner() : undefined),
+  }
 }
 
 function byId(types: EventsOptions['types']): ReadonlyMap<string, EventType> {

@@ -473,6 +473,7 @@ export const SERVERS: {
       options: {
         types: { note: createEvent({ id: 'note.created', description: 'A new note' }) },
         deliver: { post: async () => ({ status: 200 }) },
+        runner: { wake: () => {} },
         allowedOrigins: ['https://chatgpt.com'],
         allowLoopback: false,
         ttlMs: 1000,
@@ -490,7 +491,12 @@ export const SERVERS: {
         concurrency: 1,
         maxPerHost: 1,
       },
-      open: { types: 'by any key', 'types.note': 'made by createEvent', deliver: 'the code of a user' },
+      open: {
+        types: 'by any key',
+        'types.note': 'made by createEvent',
+        deliver: 'the code of a user',
+        runner: 'the code of a user',
+      },
     },
   },
   'mayfly-mcp/webhook': {
