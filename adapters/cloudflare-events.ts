@@ -30,7 +30,8 @@ export class MayflyEvents extends KeyedObject {
  * within `timeoutMs` (default 5000); a rejected commit may still succeed, and may be repeated.
  *
  * ```ts
- * events({ types: { incident }, store: (env: Env) => durableObjectEvents(env.EVENTS) })
+ * import { env } from 'cloudflare:workers'
+ * events({ types: { incident }, store: durableObjectEvents(env.EVENTS) })
  * ```
  *
  * @throws TypeError without a binding.

@@ -5,6 +5,8 @@ declare module 'cloudflare:workers' {
     readonly OAUTH_KV: object
     readonly CHANGES: import('mayfly-mcp/cloudflare').DurableObjectNamespace
     readonly SUBSCRIPTIONS: import('mayfly-mcp/cloudflare').DurableObjectNamespace
+    readonly EVENTS: import('mayfly-mcp/cloudflare').DurableObjectNamespace
+    readonly EVENTS_TOKEN: string | undefined
     readonly TASKS: import('mayfly-mcp/cloudflare').DurableObjectNamespace
     readonly TASK_QUEUE: import('mayfly-mcp/cloudflare').TaskQueue
     readonly TASK_WORKFLOW: import('mayfly-mcp/cloudflare').TaskWorkflow

@@ -63,7 +63,6 @@ export interface Sessions extends FetchServer {
 }
 
 const CLOSE_GRACE_MS = 5000
-const SHUTTING_DOWN = 'This server is shutting down.'
 
 /**
  * Serves an `MCPServer` with sessions for legacy clients: they can be asked, can subscribe, and are notified of changes. Modern clients
@@ -192,7 +191,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     // Sessions need one process for all clients, whatever app serves them.
     const platform = given.isLongLived === undefined ? { ...given, isLongLived: true } : given
     if (!isForSession(request)) return server.handle(request, platform)
-    if (isClosing) return refuse(503, SERVER_BUSY, SHUTTING_DOWN, {})
+    if (isClosing) return refuse(503, SERVER_BUSY, 'This server is shutting down.', {})
     try {
       return await serveSession(request, platform)
     } catch (error) {
