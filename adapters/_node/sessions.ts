@@ -62,7 +62,7 @@ export interface Sessions extends FetchServer {
   close(): Promise<void>
 }
 
-const CLOSE_GRACE_MS = 5000
+const SHUTTING_DOWN = 'This server is shutting down.'
 
 /**
  * Serves an `MCPServer` with sessions for legacy clients: they can be asked, can subscribe, and are notified of changes. Modern clients
@@ -191,7 +191,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     // Sessions need one process for all clients, whatever app serves them.
     const platform = given.isLongLived === undefined ? { ...given, isLongLived: true } : given
     if (!isForSession(request)) return server.handle(request, platform)
-    if (isClosing) return refuse(503, SERVER_BUSY, 'This server is shutting down.', {})
+    if (isClosing) return refuse(503, SERVER_BUSY, SHUTTING_DOWN, {})
     try {
       return await serveSession(request, platform)
     } catch (error) {
@@ -215,7 +215,7 @@ export function createSessions(server: MCPServer, options: SessionsOptions = {})
     },
     async close() {
       isClosing = true
-      await registry.close(CLOSE_GRACE_MS)
+      await registry.close(5000)
       await server.close()
     },
   }
