@@ -159,7 +159,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/_dynamodb/client.ts':
         'DynamoClient.deleteItem DynamoClient.getItem DynamoClient.putItem DynamoClient.query ' +
         'DynamoClient.scan DynamoClient.updateItem ' +
-        'DynamoGrantClient.getItem DynamoGrantClient.query DynamoGrantClient.transactWriteItems',
+        'DynamoKeyedClient.getItem DynamoKeyedClient.query DynamoKeyedClient.transactWriteItems',
       'adapters/_postgres/receive.ts':
         'PgConnection.on PgConnection.query PgConnection.removeListener PgPool.connect ' +
         'PgPool.query PostgresSql.listen PostgresSql.unsafe receiveWithSql.registered.unlisten',

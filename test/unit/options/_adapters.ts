@@ -3,6 +3,7 @@ import { MCPServer } from 'mayfly-mcp'
 import * as bun from 'mayfly-mcp/bun'
 import {
   durableObjectBus,
+  durableObjectEvents,
   durableObjectGrants,
   durableObjectRendezvous,
   durableObjectSubscriptions,
@@ -10,15 +11,22 @@ import {
   kvKeyStore,
 } from 'mayfly-mcp/cloudflare'
 import { deno } from 'mayfly-mcp/deno'
-import { dynamoGrants, dynamoKeyStore, dynamoTaskStore } from 'mayfly-mcp/dynamodb'
+import { dynamoEvents, dynamoGrants, dynamoKeyStore, dynamoTaskStore } from 'mayfly-mcp/dynamodb'
 import { mcp } from 'mayfly-mcp/hono'
 import { durableRunner, lambda, sqsRunner, streamingLambda } from 'mayfly-mcp/lambda'
 import { natsBus } from 'mayfly-mcp/nats'
 import { netlify, netlifyEdge } from 'mayfly-mcp/netlify'
 import { createSessions, nodeListener, serve, startHTTP, startStdio } from 'mayfly-mcp/node'
-import { postgresBus, postgresGrants, postgresKeyStore, postgresTaskStore } from 'mayfly-mcp/postgres'
+import {
+  postgresBus,
+  postgresEvents,
+  postgresGrants,
+  postgresKeyStore,
+  postgresTaskStore,
+} from 'mayfly-mcp/postgres'
 import {
   redisBus,
+  redisEvents,
   redisGrants,
   redisKeyStore,
   redisRateLimiter,
@@ -70,6 +78,7 @@ export const ADAPTERS: {
   },
   'mayfly-mcp/cloudflare': {
     MayflyBus: OBJECT,
+    MayflyEvents: OBJECT,
     MayflyGrants: OBJECT,
     MayflyRendezvous: OBJECT,
     MayflySubscriptions: OBJECT,
@@ -79,6 +88,10 @@ export const ADAPTERS: {
     durableObjectBus: {
       call: (options) => durableObjectBus(namespace, options),
       options: { name: 'a', pingMs: 1000, ...OUTAGE },
+    },
+    durableObjectEvents: {
+      call: (options) => durableObjectEvents(namespace, options),
+      options: { name: 'a', timeoutMs: 1000 },
     },
     durableObjectGrants: {
       call: (options) => durableObjectGrants(namespace, options),
@@ -106,6 +119,8 @@ export const ADAPTERS: {
   },
   'mayfly-mcp/deno': { deno: on(deno, { hostname: '127.0.0.1' }) },
   'mayfly-mcp/dynamodb': {
+    dynamoEventTable: 'takes the name of a table',
+    dynamoEvents: over(dynamoEvents, { table: 'a', prefix: 'b', timeoutMs: 1000 }),
     dynamoGrantTable: 'takes the name of a table',
     dynamoGrants: over(dynamoGrants, { table: 'a', prefix: 'b', timeoutMs: 1000 }),
     dynamoKeyStore: over(dynamoKeyStore, { table: 'a', prefix: 'b', timeoutMs: 1000 }),
@@ -158,6 +173,8 @@ export const ADAPTERS: {
   },
   'mayfly-mcp/postgres': {
     postgresBus: { call: postgresBus, options: { client, prefix: 'a', ...OUTAGE } },
+    postgresEventSchema: 'takes the name of a table',
+    postgresEvents: over(postgresEvents, { table: 'a', createTable: true, ...OUTAGE }),
     postgresGrantSchema: 'takes the name of a table',
     postgresGrants: over(postgresGrants, { table: 'a', createTable: true, ...OUTAGE }),
     postgresTaskSchema: 'takes the name of a table',
@@ -173,6 +190,7 @@ export const ADAPTERS: {
       call: redisSubscriptions,
       options: { client, prefix: 'a', ttlMs: 1000, maxCharacters: 1000, ...OUTAGE },
     },
+    redisEvents: over(redisEvents, { prefix: 'a', ...OUTAGE }),
     redisGrants: over(redisGrants, { prefix: 'a', ...OUTAGE }),
     redisKeyStore: over(redisKeyStore, { prefix: 'a', ...OUTAGE }),
     redisTaskStore: over(redisTaskStore, { prefix: 'a', ...OUTAGE }),
