@@ -4,8 +4,8 @@ import type { ExtensionHost } from '../request/extension.ts'
 import { isInIndex } from './canonical.ts'
 import type { EventSender } from './contract.ts'
 import { createData, type Data } from './data.ts'
+import { createFetchSender } from './deliver/fetch-sender.ts'
 import type { EventType, Subscriber } from './event.ts'
-import { createFetchSender } from './sending.ts'
 import type { Settings } from './settings.ts'
 
 export interface Core {

@@ -3,6 +3,7 @@ import type { KeyedWrite } from '../keyed/store.ts'
 import type { EventPost, PostOutcome } from './contract.ts'
 import { type Core, isWanted } from './core.ts'
 import { toCursor } from './cursor.ts'
+import { messageId, signHeaders } from './deliver/sign.ts'
 import type { Head, StoredEvent } from './emit.ts'
 import type { EventType } from './event.ts'
 import { MAX_QUEUE, queued } from './fan-out.ts'
@@ -11,7 +12,6 @@ import { deadKey, eventKey, headKey } from './keys.ts'
 import { afterControl, afterEvent, isRefused } from './outcome.ts'
 import { listedWrites } from './places.ts'
 import { type Control, type Queued, type Subscription, watermarkOf } from './record.ts'
-import { messageId, signHeaders } from './sending.ts'
 
 /** A turn that has begun. */
 export interface Sending {

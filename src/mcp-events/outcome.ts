@@ -1,6 +1,7 @@
 /** What follows for a subscription from the answer to a delivery. */
 import { type Backoff, backoffMs } from '../definition/backoff.ts'
-import type { DeliveryError, PostOutcome } from './contract.ts'
+import type { PostOutcome } from './contract.ts'
+import { isAccepted, toDeliveryError } from './deliver/outcome.ts'
 import type { Queued, Subscription } from './record.ts'
 
 const BACKOFF: Backoff = { firstMs: 5000, maxMs: 3_600_000 }
@@ -8,19 +9,9 @@ const BACKOFF: Backoff = { firstMs: 5000, maxMs: 3_600_000 }
 /** Attempts of a body other than an event. */
 const MAX_CONTROL_TRIES = 5
 
-export const isAccepted = (outcome: PostOutcome): boolean =>
-  'status' in outcome && outcome.status >= 200 && outcome.status < 300
-
 /** Whether the endpoint will never take this body. */
 export const isRefused = (outcome: PostOutcome): boolean =>
   'status' in outcome && (outcome.status === 410 || outcome.status === 413)
-
-/** What a client may learn of it. */
-export function toDeliveryError(outcome: PostOutcome): DeliveryError {
-  if ('status' in outcome) return outcome.status >= 500 ? 'http_5xx' : 'http_4xx'
-  if (outcome.failure === 'timeout') return 'timeout'
-  return outcome.failure === 'tls' ? 'tls_error' : 'connection_refused'
-}
 
 /** With a fifth more or less: endpoints that failed together are not tried together. */
 function delayMs(failures: number): number {

@@ -6,6 +6,9 @@ import type { RequestScope } from '../request/request-server.ts'
 import { patternOf, shortDigest, subscriptionIdOf } from './canonical.ts'
 import { type Core, maySubscribe } from './core.ts'
 import { untilMade } from './data.ts'
+import { checkCallbackUrl } from './deliver/callback-url.ts'
+import { checkSecret } from './deliver/sign.ts'
+import { verifyEndpoint } from './deliver/verify.ts'
 import { callbackError, forbidden } from './errors.ts'
 import { grant, type Wanted } from './grant.ts'
 import { subscriptionKey, verifiedKey } from './keys.ts'
@@ -20,7 +23,6 @@ import {
 import { unlistedWrites } from './places.ts'
 import { isEnded, type Subscription, toWrites } from './record.ts'
 import { giveBack, reserve } from './reservation.ts'
-import { checkCallbackUrl, checkSecret, verifyEndpoint } from './sending.ts'
 import { ended } from './turn.ts'
 
 const VERIFY_TIMEOUT_MS = 8000

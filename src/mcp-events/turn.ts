@@ -3,14 +3,14 @@
  * changed meanwhile counts: to a subscription that was removed, nothing more is sent.
  */
 import { type Core, maySubscribe } from './core.ts'
+import { isAccepted } from './deliver/outcome.ts'
+import { messageId } from './deliver/sign.ts'
 import { hasTime, type Sending, sendNext } from './delivery.ts'
 import { forbidden, toTermination } from './errors.ts'
 import type { EventType } from './event.ts'
 import { type Held, hold } from './held.ts'
-import { isAccepted } from './outcome.ts'
 import { unlistedWrites } from './places.ts'
 import { dueAtOf, isEnded, type Subscription } from './record.ts'
-import { messageId } from './sending.ts'
 
 /** The invocation in which a turn is taken. */
 export interface TurnPlatform {

@@ -2,7 +2,15 @@
  * Signatures of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks, version 1): HMAC-SHA-256 over
  * `id.timestamp.body`.
  */
-import { fromBase64, toBase64 } from '../definition/base64.ts'
+import {
+  decodeCanonical,
+  MAX_SECRET_BYTES,
+  MIN_SECRET_BYTES,
+  SECRET_PREFIX,
+  secretBytes,
+  signedContent,
+  WEBHOOK_HMAC,
+} from '../definition/standard-webhook.ts'
 
 /** The headers of a webhook; its body is not yet verified. */
 export interface Signed {
@@ -16,12 +24,6 @@ export interface Verifier {
   verify(signed: Signed, body: Uint8Array): Promise<boolean>
 }
 
-const PREFIX = 'whsec_'
-
-/** Bytes of a secret in Standard Webhooks. */
-const MIN_SECRET_BYTES = 24
-const MAX_SECRET_BYTES = 64
-
 /** Bounds the work for one request. Senders sign with two secrets while they rotate them. */
 const MAX_SIGNATURES = 8
 
@@ -30,21 +32,19 @@ const ID = /^[!-\-/-~]{1,256}$/
 const TIMESTAMP = /^\d{1,12}$/
 const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/
 
-const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const
-
 /** @throws TypeError for a secret that is not `whsec_` and 24 to 64 bytes in base64. */
 export function createVerifier(secrets: readonly string[]): Verifier {
   if (secrets.length === 0) throw new TypeError('createEventWebhook needs "secret".')
   const raw = secrets.map(readSecret)
   let imported: Promise<CryptoKey[]> | undefined
   const importKeys = (): Promise<CryptoKey[]> =>
-    Promise.all(raw.map((bytes) => crypto.subtle.importKey('raw', bytes, HMAC, false, ['verify'])))
+    Promise.all(raw.map((bytes) => crypto.subtle.importKey('raw', bytes, WEBHOOK_HMAC, false, ['verify'])))
   return {
     async verify({ id, timestamp, signatures }, body) {
       // At the first request, since platforms forbid it at the top level of a module.
       imported ??= importKeys()
       const keys = await imported
-      const content = join(new TextEncoder().encode(`${id}.${timestamp}.`), body)
+      const content = signedContent(id, timestamp, body)
       for (const key of keys) {
         for (const signature of signatures) {
           if (await crypto.subtle.verify('HMAC', key, signature, content)) return true
@@ -68,34 +68,16 @@ export function readSigned(headers: Headers): Signed | undefined {
 
 function readSignature(text: string): Uint8Array<ArrayBuffer> | undefined {
   const encoded = SIGNATURE.exec(text)?.[1]
-  return encoded === undefined ? undefined : decode(encoded)
+  return encoded === undefined ? undefined : decodeCanonical(encoded)
 }
 
 function readSecret(secret: string, index: number, all: readonly string[]): Uint8Array<ArrayBuffer> {
-  const bytes =
-    typeof secret === 'string' && secret.startsWith(PREFIX) ? decode(secret.slice(PREFIX.length)) : undefined
-  if (bytes === undefined || bytes.byteLength < MIN_SECRET_BYTES || bytes.byteLength > MAX_SECRET_BYTES) {
+  const bytes = secretBytes(secret)
+  if (bytes === undefined) {
     const which = all.length > 1 ? `Number ${index + 1} in "secret"` : '"secret"'
     throw new TypeError(
-      `${which} of a webhook must be "${PREFIX}" and ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes in base64: generate one with echo "${PREFIX}$(openssl rand -base64 32)".`,
+      `${which} of a webhook must be "${SECRET_PREFIX}" and ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes in base64: generate one with echo "${SECRET_PREFIX}$(openssl rand -base64 32)".`,
     )
   }
-  return bytes
-}
-
-/** Undefined unless it is the canonical encoding of these bytes. */
-function decode(text: string): Uint8Array<ArrayBuffer> | undefined {
-  try {
-    const bytes = fromBase64(text)
-    return toBase64(bytes) === text ? bytes : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function join(head: Uint8Array, body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(head.byteLength + body.byteLength)
-  bytes.set(head)
-  bytes.set(body, head.byteLength)
   return bytes
 }

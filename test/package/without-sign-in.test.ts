@@ -64,7 +64,7 @@ function withNames(entry: string, names: string): string {
 }
 
 const isOfSignIn = (path: string): boolean =>
-  /(?:^|\/)src\/(?:sign-in|mcp-events|keyed)[./]|(?:grants?|keyed)(?:-[a-z]+)?\.ts$|(?:^|\/)adapters\/(?:_\w+\/|cloudflare-)events\.ts$|workers-oauth-provider|oauth4webapi/.test(
+  /(?:^|\/)src\/(?:sign-in|mcp-events|keyed)[./]|(?:grants?|keyed)(?:-[a-z]+)?\.ts$|(?:^|\/)adapters\/(?:_\w+\/|cloudflare-)event(?:s|-sender)\.ts$|workers-oauth-provider|oauth4webapi/.test(
     path,
   )
 

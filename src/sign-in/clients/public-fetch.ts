@@ -12,7 +12,7 @@ import {
   isRedirect,
 } from '../../definition/bounded-fetch.ts'
 import { isA } from '../../definition/error-text.ts'
-import { parseHost } from '../../request/address.ts'
+import { isPublicName } from '../../request/public-name.ts'
 
 /** Of a client's metadata document, as the IETF's draft says. */
 const MAX_BYTES = 5120
@@ -33,17 +33,11 @@ export interface FetchedDocument {
   readonly cacheControl: string
 }
 
-/** Several labels, the last of which begins with a letter: neither an address nor a name without a domain. */
-const NAME = /^(?:[\w-]+\.)+[a-z][\w-]*\.?$/
-
-/** Not in the public DNS (RFC 6761, RFC 7686, RFC 9476), or names of services in a cluster. */
-const RESERVED = /\.(?:test|invalid|onion|alt|svc|consul)\.?$/
-
 /** Whether a URL may be requested although a stranger chose it. */
 export function isPublicUrl(url: URL): boolean {
   const { protocol, port, username, password, hostname } = url
   if (protocol !== 'https:' || port !== '' || username !== '' || password !== '') return false
-  return NAME.test(hostname) && !RESERVED.test(hostname) && parseHost(hostname)?.reach === 'public'
+  return isPublicName(hostname)
 }
 
 /** @throws RefusedUrlError or UnreachableUrlError. */

@@ -60,7 +60,7 @@ const WORKERD = /^Mayfly(?:Bus|Events|Grants|Subscriptions|TaskObject|Rendezvous
 
 /** All options have defaults. */
 const OPTIONAL =
-  /^(?:chromaVector|createMemory\w+|openTelemetry|environmentKeyStore|pollingRunner|postgres(?:Event|Grant|Key|Task)Schema)$/
+  /^(?:chromaVector|createMemory\w+|nodeEventSender|openTelemetry|environmentKeyStore|pollingRunner|postgres(?:Event|Grant|Key|Task)Schema)$/
 
 describe.each(entries)('%s', async (entry) => {
   const values: { readonly [name: string]: unknown } = await import(/* @vite-ignore */ entry)

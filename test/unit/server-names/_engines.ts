@@ -181,6 +181,7 @@ export const UNNAMED: { readonly [name: string]: string } = {
   MayflyRendezvous: CLASS,
   MayflySubscriptions: CLASS,
   createMemoryBus: MEMORY,
+  createMemoryEvents: MEMORY,
   createMemoryGrants: MEMORY,
   createMemoryKeyStore: MEMORY,
   createMemoryRateLimiter: MEMORY,
