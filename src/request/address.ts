@@ -85,8 +85,11 @@ export function toAddress(text: string): string | undefined {
   return /\.\d+$/.test(name) ? name : undefined
 }
 
-/** The network of one customer for an IPv6 address (RFC 6177), `2001:db8:0:1::/64`, or a wider one; an IPv4 address unchanged. */
-export function toNetwork(address: string, bits: 64 | 48 = 64): string {
+/**
+ * The network of one customer for an IPv6 address (RFC 6177), `2001:db8:0:1::/64`, or another one, of 128 bits the address with all of its
+ * groups; an IPv4 address unchanged.
+ */
+export function toNetwork(address: string, bits: 128 | 64 | 48 | 32 = 64): string {
   if (!address.includes(':')) return address
   const missing = 8 - partsOf(address).length
   const groups = partsOf(address.replace('::', `:${'0:'.repeat(missing)}`))

@@ -1,6 +1,7 @@
 /** What one request of sign-in has at hand, and the answers that its steps share. */
 import type { Documents } from './clients/documents.ts'
 import type { Machines } from './clients/machines.ts'
+import { openClient } from './clients/sealed-client.ts'
 import type { SignInKeys } from './keys.ts'
 import type { PageClient, PageScope, SignInPage } from './pages/model.ts'
 import { pagePolicy, renderPage } from './pages/pages.ts'
@@ -50,9 +51,11 @@ const REGISTRATION_SECONDS = 90 * 24 * 60 * 60
 
 /** Runs `work` as one unit, with the documents of clients that it needs fetched once. */
 export function asUnit<Result>(signing: Signing, work: (unit: Unit) => Promise<Result>): Promise<Result> {
-  const found = new Map<string, Promise<ClientRecord>>()
-  const client = (id: string): Promise<ClientRecord> => {
-    const known = found.get(id) ?? signing.documents.client(id, signing)
+  const found = new Map<string, Promise<ClientRecord | undefined>>()
+  const find = (id: string): Promise<ClientRecord | undefined> =>
+    id.startsWith('https:') ? signing.documents.client(id, signing) : openClient(signing, id)
+  const client = (id: string): Promise<ClientRecord | undefined> => {
+    const known = found.get(id) ?? find(id)
     found.set(id, known)
     return known
   }

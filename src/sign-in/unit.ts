@@ -14,6 +14,9 @@ const MAX_ATTEMPTS = 8
 const FIRST_PAUSE_MS = 20
 const LAST_PAUSE_MS = 400
 
+/** The keys of clients with a document, or whose id contains their registration. The ids of stored ones are short. */
+const ELSEWHERE = /^client:(https:.+|.{100,})$/
+
 /** Requests that write the same entries came at once, or the store is down: the client may try again. */
 export class SignInBusyError extends Error {
   override readonly name = 'SignInBusyError'
@@ -36,7 +39,7 @@ export interface Unit {
 /**
  * Runs `work` and makes its writes; again from the start, up to eight times in about 2 seconds, if others were faster.
  *
- * @param client Finds clients that are not in the store, by their URL.
+ * @param client Finds clients that are not in the store: those with a URL or a long id.
  * @throws SignInBusyError after eight attempts.
  */
 export async function inOneUnit<Result>(
@@ -108,8 +111,8 @@ function createUnit(
     pending: (key) => writes.get(key)?.value,
     library: {
       async get(key, options) {
-        const url = /^client:(https:.+)$/.exec(key)?.[1]
-        const found = url === undefined ? await read(key) : JSON.stringify(await client(url))
+        const id = ELSEWHERE.exec(key)?.[1]
+        const found = id === undefined ? await read(key) : JSON.stringify(await client(id))
         if (found === undefined) return null
         if (options?.type !== 'json') return found
         return key.startsWith('grant:') ? withoutPrevious(JSON.parse(found)) : JSON.parse(found)

@@ -26,7 +26,7 @@ export const BOUNDS: readonly Bound[] = [
     waits: {
       'src/sign-in/clients/documents.ts': 'Documents.client Documents.keep',
       'src/sign-in/clients/flights.ts': 'Share.run Share.run.work',
-      'src/sign-in/clients/limits.ts': 'Counting.inAll',
+      'src/sign-in/clients/limits.ts': 'Allowance.count',
       'src/sign-in/clients/public-keys.ts': 'KeysAt.allow',
       'src/sign-in/clients/machines.ts': 'KnownMachine.isSecret',
       'src/sign-in/keys.ts': 'SignInKeys.isTag SignInKeys.open SignInKeys.seal SignInKeys.tag',

@@ -9,7 +9,7 @@
 
 import { isA, textOf } from '../../definition/error-text.ts'
 import { withTimeout } from '../../definition/timeout.ts'
-import { ClientRefusedError } from '../clients/documents.ts'
+import { ClientRefusedError } from '../clients/document-content.ts'
 import { isRegisteredUri } from '../clients/redirects.ts'
 import {
   asUnit,

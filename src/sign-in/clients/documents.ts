@@ -6,14 +6,13 @@
 import type { JWTVerifyGetKey } from 'jose'
 import { digest } from '../../definition/digest.ts'
 import { isA, textOf } from '../../definition/error-text.ts'
-import { isObject } from '../../definition/is-object.ts'
 import { setNewest } from '../../definition/set-newest.ts'
 import type { GrantStore } from '../store/store.ts'
-import type { ClientRecord } from '../tokens/library.ts'
 import { commit, inOneUnit, type Unit } from '../unit.ts'
+import { type ClientDocument, ClientRefusedError, requireDocumentUrl, toClient } from './document-content.ts'
 import { createShare } from './flights.ts'
-import { counting } from './limits.ts'
-import { fetchPublicJson, isPublicUrl, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
+import { type Allowance, allowanceOf } from './limits.ts'
+import { fetchPublicJson, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
 import { type KeysAt, keysAt, keysIn } from './public-keys.ts'
 
 const MINUTE_MS = 60_000
@@ -29,31 +28,20 @@ const UNUSED_MS = 30 * MINUTE_MS
 const FAILED_MS = 30_000
 const MAX_REMEMBERED = 1000
 const MAX_KEY_SETS = 200
-const MAX_URL_CHARACTERS = 450
-const MAX_REDIRECT_URIS = 20
-const MAX_TEXT_CHARACTERS = 2048
+/** Documents that are not stored, of up to 5 KB each. */
+const MAX_UNSTORED = 200
+/** Requests of others that a caller waits for, if each of them was refused, before it asks alone. */
+const MAX_SHARED = 3
+const WITHOUT_LIMIT: Pick<Allowance, 'isStored'> = { isStored: true }
 
 /** Its document cannot be reached, and none is stored: nothing is wrong with the client. */
 export class ClientUnreachableError extends Error {
   override readonly name = 'ClientUnreachableError'
 }
 
-/** Its document does not exist or is wrong, for the page. */
-export class ClientRefusedError extends Error {
-  override readonly name = 'ClientRefusedError'
-}
-
 /** Too many that are not known were asked for. */
 export class ClientLimitError extends Error {
   override readonly name = 'ClientLimitError'
-}
-
-/** What a document says, as far as it counts. */
-export interface ClientDocument extends ClientRecord {
-  /** Whether the client may go without a proof: its document offers `none`. */
-  readonly isPublic: boolean
-  /** A key set, or the URL of one, if its document offers `private_key_jwt`. */
-  readonly keys?: string | { readonly [member: string]: unknown }
 }
 
 interface Stored {
@@ -68,6 +56,8 @@ export interface Asker {
   readonly store: GrantStore
   readonly place: { readonly issuer: string }
   readonly address: string | undefined
+  /** `idle`: seconds for which a connection may be unused. */
+  readonly lifetimes: { readonly idle: number }
 }
 
 /** The documents of clients, and their keys, as one process knows them. */
@@ -77,7 +67,7 @@ export interface Documents {
   /** Undefined: it has none. */
   keysOf(client: KnownDocument, asker: Asker): JWTVerifyGetKey | undefined
   /** Keeps a document that somebody has signed in with. */
-  keep(id: string, unit: Unit): Promise<void>
+  keep(id: string, unit: Unit, asker: Asker): Promise<void>
 }
 
 export interface KnownDocument extends ClientDocument {
@@ -92,20 +82,30 @@ interface Failure {
 export function createDocuments(fetch: typeof globalThis.fetch): Documents {
   const failures = new Map<string, Failure>()
   const keys = new Map<string, KeysAt>()
-  const share = createShare<Stored>('document of a client')
-  const load = async (
-    id: string,
-    stored: Stored | undefined,
-    version: string | undefined,
-    asker: Asker,
-  ): Promise<Stored> => {
-    const isUsed = stored?.isUsed === true
-    if (!isUsed) await countAsked(asker)
+  const unstored = new Map<string, Stored>()
+  const share = createShare<Stored | undefined>('document of a client')
+  const held = (name: string): Stored | undefined => ifFresh(unstored.get(name))
+  const read = async (id: string, { store, place }: Asker): Promise<Found> => {
+    const entry = await store.read(await keyOf(id))
+    return { stored: readStored(entry?.value) ?? held(nameOf(id, place)), version: entry?.version }
+  }
+  /** Undefined: the caller is at its limit. */
+  const load = async (id: string, isUsed: boolean, asker: Asker): Promise<Stored | undefined> => {
+    const { stored, version } = await read(id, asker)
+    // It came between the look of this caller and its turn.
+    const known = ifFresh(stored)
+    if (known !== undefined) return known
+    const allowance = isUsed ? WITHOUT_LIMIT : await spend(asker)
+    if (allowance === undefined) return undefined
     const { value, cacheControl } = await fetchPublicJson(id, fetch)
     const now = Date.now()
     const expiresAt = now + (isUsed ? KEPT_MS : UNUSED_MS)
     const freshUntil = Math.min(now + freshMs(cacheControl), expiresAt)
     const record: Stored = { client: toClient(id, value), freshUntil, isUsed }
+    if (!allowance.isStored) {
+      setNewest(unstored, nameOf(id, asker.place), record, MAX_UNSTORED)
+      return record
+    }
     // If another process was faster, its record is as good.
     const write = {
       key: await keyOf(id),
@@ -113,28 +113,45 @@ export function createDocuments(fetch: typeof globalThis.fetch): Documents {
       expiresAt,
       ifVersion: version ?? null,
     }
-    await commit(asker.store, [write])
+    const mark = { key: await markOf(id), value: '1', expiresAt: markedUntil(asker) }
+    await commit(asker.store, isUsed ? [write, mark] : [write])
     return record
   }
+  /** The limit of one caller is not that of others: those who wait for the request of one that was refused go on without it. */
+  const ask = async (id: string, isUsed: boolean, asker: Asker): Promise<Stored> => {
+    const name = nameOf(id, asker.place)
+    for (let attempt = 1; attempt <= MAX_SHARED; attempt++) {
+      if (!isUsed && !share.has(name) && !(await isAllowed(asker)) && !share.has(name)) {
+        const known = ifFresh((await read(id, asker)).stored)
+        if (known === undefined) throw tooMany()
+        return known
+      }
+      let isOwn = false
+      const found = await share.run(name, () => {
+        isOwn = true
+        return load(id, isUsed, asker)
+      })
+      if (found !== undefined) return found
+      if (isOwn) throw tooMany()
+    }
+    const found = await load(id, isUsed, asker)
+    if (found === undefined) throw tooMany()
+    return found
+  }
   const find = async (id: string, asker: Asker): Promise<Stored> => {
-    const entry = await asker.store.read(await keyOf(id))
-    const stored = readStored(entry?.value)
-    if (stored !== undefined && stored.freshUntil > Date.now()) return stored
-    const key = JSON.stringify([asker.place.issuer, id])
-    let error = failures.get(key)
+    const { stored } = await read(id, asker)
+    const known = ifFresh(stored)
+    if (known !== undefined) return known
+    const name = nameOf(id, asker.place)
+    let error = failures.get(name)
     if (error === undefined || error.until <= Date.now()) {
-      const isJoined = share.has(key)
-      const loading = () => share.run(key, () => load(id, stored, entry?.version, asker))
+      const isUsed = stored?.isUsed === true || (await asker.store.read(await markOf(id))) !== undefined
       try {
-        return await loading().catch((cause) => {
-          // The limit of another caller.
-          if (isJoined && isA(cause, ClientLimitError)) return loading()
-          throw cause
-        })
+        return await ask(id, isUsed, asker)
       } catch (cause) {
         if (!isA(cause, UnreachableUrlError) && !isA(cause, RefusedUrlError)) throw cause
         error = { error: cause, until: Date.now() + FAILED_MS }
-        setNewest(failures, key, error, MAX_REMEMBERED)
+        setNewest(failures, name, error, MAX_REMEMBERED)
       }
     }
     const { error: cause } = error
@@ -156,32 +173,59 @@ export function createDocuments(fetch: typeof globalThis.fetch): Documents {
       if (typeof given !== 'string') return given && keysIn(given)
       const known = keys.get(given) ?? keysAt(given, fetch)
       setNewest(keys, given, known, MAX_KEY_SETS)
-      return known(client.isUsed ? undefined : () => countAsked(asker))
+      const allow = async (): Promise<void> => {
+        if ((await spend(asker)) === undefined) throw tooMany()
+      }
+      return known(client.isUsed ? undefined : allow)
     },
-    async keep(id, unit) {
+    async keep(id, unit, asker) {
       const key = await keyOf(id)
-      if (readStored((await unit.peek(key))?.value)?.isUsed !== false) return
-      const stored = readStored(await unit.read(key))
+      if (readStored((await unit.peek(key))?.value)?.isUsed === true) return
+      const stored = readStored(await unit.read(key)) ?? held(nameOf(id, asker.place))
       if (stored === undefined) return
       unit.put(key, JSON.stringify({ ...stored, isUsed: true } satisfies Stored), Date.now() + KEPT_MS)
+      unit.put(await markOf(id), '1', markedUntil(asker))
     },
   }
 }
 
-const keyOf = async (id: string): Promise<string> => `document:${await digest(id)}`
+interface Found {
+  readonly stored: Stored | undefined
+  /** Of the entry in the store. */
+  readonly version: string | undefined
+}
 
-/** @throws ClientLimitError. */
-async function countAsked({ store, address }: Asker): Promise<void> {
-  await inOneUnit(
-    store,
-    async () => undefined,
-    async (unit) => {
-      const count = await counting('asked', address, unit)
-      if (count === undefined)
-        throw new ClientLimitError('Too many new clients came in this hour: try again later.')
-      await count.inAll()
-    },
-  )
+const keyOf = async (id: string): Promise<string> => `document:${await digest(id)}`
+/** That somebody has signed in with the client of a document: for longer than the document is kept. */
+const markOf = async (id: string): Promise<string> => `used:${await digest(id)}`
+const nameOf = (id: string, { issuer }: Asker['place']): string => JSON.stringify([issuer, id])
+
+/** Until the last connection ends that could be refreshed with the document as it is kept from now on. */
+const markedUntil = ({ lifetimes }: Asker): number => Date.now() + KEPT_MS + lifetimes.idle * 1000 + DAY_MS
+
+/** Undefined: this caller is at its limit. */
+function spend(asker: Asker): Promise<Allowance | undefined> {
+  return inUnit(asker, async (unit) => {
+    const allowance = await allowanceOf('asked', asker.address, unit)
+    await allowance?.count()
+    return allowance
+  })
+}
+
+function isAllowed(asker: Asker): Promise<boolean> {
+  return inUnit(asker, async (unit) => (await allowanceOf('asked', asker.address, unit)) !== undefined)
+}
+
+const inUnit = <Result>({ store }: Asker, work: (unit: Unit) => Promise<Result>): Promise<Result> =>
+  inOneUnit(store, async () => undefined, work)
+
+function tooMany(): ClientLimitError {
+  return new ClientLimitError('Too many new clients came in this hour: try again later.')
+}
+
+/** Undefined: it has to be asked for. */
+function ifFresh(stored: Stored | undefined): Stored | undefined {
+  return stored !== undefined && stored.freshUntil > Date.now() ? stored : undefined
 }
 
 function readStored(text: string | undefined): Stored | undefined {
@@ -193,64 +237,4 @@ function freshMs(cacheControl: string): number {
   const seconds = /(?:^|,)\s*(?:s-maxage|max-age)\s*=\s*"?(\d{1,9})/i.exec(cacheControl)?.[1]
   if (seconds === undefined) return DEFAULT_FRESH_MS
   return Math.min(Math.max(Number(seconds) * 1000, MIN_FRESH_MS), DAY_MS)
-}
-
-/** As the draft demands: a path, and nothing that two readers could understand differently. */
-function requireDocumentUrl(id: string): void {
-  const refuse = (why: string): never => {
-    throw new ClientRefusedError(`The client's id is not the URL of a metadata document: ${why}.`)
-  }
-  if (id.length > MAX_URL_CHARACTERS) refuse(`it is over ${MAX_URL_CHARACTERS} characters`)
-  if (!/^https:\/\/[^/?#\\\s]+\/[^#\\\s]+$/.test(id) || !URL.canParse(id)) refuse('it needs https and a path')
-  const url = new URL(id)
-  if (url.href !== id) refuse(`it is not written as ${url.href}`)
-  if (!isPublicUrl(url)) refuse('it is not at a public https address')
-}
-
-function toClient(id: string, value: unknown): ClientDocument {
-  const refuse = (why: string): never => {
-    throw new RefusedUrlError(why)
-  }
-  if (!isObject(value)) return refuse('it is not an object')
-  if (value.client_id !== id) refuse('its client_id is not its URL')
-  const { client_name: name, redirect_uris: uris } = value
-  if (typeof name !== 'string' || name.trim() === '' || name.length > MAX_TEXT_CHARACTERS)
-    return refuse('it has no client_name')
-  if ('client_secret' in value || 'client_secret_expires_at' in value) refuse('it has a client_secret')
-  const isList = (given: unknown): given is string[] =>
-    Array.isArray(given) && given.every((one) => typeof one === 'string' && one.length <= MAX_TEXT_CHARACTERS)
-  if (!isList(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS)
-    return refuse(`it has no redirect_uris, or more than ${MAX_REDIRECT_URIS}`)
-  const { token_endpoint_auth_method: method, token_endpoint_auth_methods_supported: methods } = value
-  const offered = isList(methods) ? methods : [method ?? 'none']
-  const isPublic = offered.includes('none')
-  const { jwks, jwks_uri: url } = value
-  const given = isObject(jwks)
-    ? jwks
-    : typeof url === 'string' && url.length <= MAX_TEXT_CHARACTERS
-      ? url
-      : undefined
-  const keys = offered.includes('private_key_jwt') ? given : undefined
-  if (typeof keys === 'string' && !(URL.canParse(keys) && isPublicUrl(new URL(keys))) && !isPublic)
-    refuse('its jwks_uri is not at a public https address')
-  if (!isPublic && keys === undefined)
-    refuse('its token_endpoint_auth_method is neither "none" nor "private_key_jwt" with keys')
-  const chosen = (given: unknown, known: readonly string[], usual: readonly string[]): string[] =>
-    (isList(given) ? given : usual).filter((one) => known.includes(one))
-  const grantTypes = chosen(
-    value.grant_types,
-    ['authorization_code', 'refresh_token'],
-    ['authorization_code'],
-  )
-  if (!grantTypes.includes('authorization_code')) refuse('its grant_types have no authorization_code')
-  return {
-    clientId: id,
-    clientName: name.trim(),
-    redirectUris: uris,
-    grantTypes,
-    responseTypes: chosen(value.response_types, ['code'], ['code']),
-    tokenEndpointAuthMethod: 'none',
-    isPublic,
-    ...(keys !== undefined && { keys }),
-  }
 }

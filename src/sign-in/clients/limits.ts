@@ -1,63 +1,68 @@
 /**
- * How often strangers may make the server store or fetch something new, in an hour: by network, and in all. A part of all is kept for
- * networks that come for the first time, so that one with many addresses does not keep everybody else out.
+ * How much strangers may make the server store and fetch: shares of each hour by network, at three widths, so that no network takes those of
+ * others. What all networks together may store is bounded too, but who comes after that is not turned away: the caller does without the store.
  */
 import { digest } from '../../definition/digest.ts'
-import { toNetwork } from '../../request/address.ts'
 import type { Unit } from '../unit.ts'
+import { sharesOf } from './networks.ts'
 
-const HOUR_MS = 60 * 60 * 1000
-const MAX_PER_NETWORK = 30
-/** A line has up to 65 536 networks of IPv6 (RFC 6177): those of one /48 together. */
-const MAX_PER_SITE = 4 * MAX_PER_NETWORK
-/** Of all, over several counters: they change with each request. */
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+/** What is counted for all is, over several counters: they change with each request. */
 const COUNTERS = 8
-const MAX_PER_COUNTER = 250
-/** Of those, what is left to networks that come for the first time. */
-const KEPT_PER_COUNTER = 63
+/** What all together may store in an hour, for each counter. */
+const MAX_STORED = 250
+/** What callers without a known address may do together, for each counter: in a minute, so that nobody takes an hour of the others. */
+const MAX_UNKNOWN = 15
 
-/** `registered`: clients. `asked`: documents and keys of clients that nobody has signed in with. */
-export type Counted = 'registered' | 'asked'
+/** `registered`: clients. `asked`: documents and keys of clients that nobody has signed in with. `begun`: long requests to sign in. */
+export type Counted = 'registered' | 'asked' | 'begun'
 
-export interface Counting {
-  byNetwork(): void
-  /** By network, too. */
-  inAll(): Promise<void>
+export interface Allowance {
+  /** Whether it may be stored. */
+  readonly isStored: boolean
+  count(): Promise<void>
 }
 
-/** Undefined: too many in this hour. Nothing is counted until one of the functions is called. */
-export async function counting(
+interface Counter {
+  readonly key: string
+  readonly most: number
+  readonly expiresAt: number
+}
+
+/** Undefined: too many of this network, for now. Nothing is counted until `count` is called. */
+export async function allowanceOf(
   kind: Counted,
   address: string | undefined,
   unit: Unit,
-): Promise<Counting | undefined> {
-  const hour = Math.floor(Date.now() / HOUR_MS)
-  const expiresAt = (hour + 2) * HOUR_MS
-  const networks = await Promise.all(
-    networksOf(address).map(async ([network, most]) => {
-      const key = `${kind}:${hour}:from:${(await digest(network)).slice(0, 22)}`
-      return { key, most, before: Number((await unit.read(key)) ?? 0) }
-    }),
-  )
-  if (networks.some(({ most, before }) => before >= most)) return undefined
-  const shard = `${kind}:${hour}:${Math.floor(Math.random() * COUNTERS)}`
-  const isFirst = networks.length > 0 && networks.every(({ before }) => before === 0)
-  const mostInAll = isFirst ? MAX_PER_COUNTER : MAX_PER_COUNTER - KEPT_PER_COUNTER
-  if (Number((await unit.peek(shard))?.value ?? 0) >= mostInAll) return undefined
-  const byNetwork = (): void => {
-    for (const { key, before } of networks) unit.put(key, String(before + 1), expiresAt)
-  }
+): Promise<Allowance | undefined> {
+  const counters = await countersOf(kind, address)
+  const before = await Promise.all(counters.map(({ key }) => unit.read(key)))
+  if (counters.some(({ most }, at) => Number(before[at] ?? 0) >= most)) return undefined
+  const stored = toCounter(kind, `all:${anyCounter()}`, MAX_STORED, HOUR_MS)
+  const isStored = Number((await unit.peek(stored.key))?.value ?? 0) < MAX_STORED
   return {
-    byNetwork,
-    async inAll() {
-      byNetwork()
-      unit.put(shard, String(Number((await unit.read(shard)) ?? 0) + 1), expiresAt)
+    isStored,
+    async count() {
+      for (const counter of isStored ? [...counters, stored] : counters)
+        unit.put(counter.key, String(Number((await unit.read(counter.key)) ?? 0) + 1), counter.expiresAt)
     },
   }
 }
 
-function networksOf(address: string | undefined): [network: string, most: number][] {
-  if (address === undefined) return []
-  const own: [string, number] = [toNetwork(address), MAX_PER_NETWORK]
-  return address.includes(':') ? [own, [toNetwork(address, 48), MAX_PER_SITE]] : [own]
+async function countersOf(kind: Counted, address: string | undefined): Promise<Counter[]> {
+  const shares = sharesOf(address)
+  if (shares.length === 0) return [toCounter(kind, `unknown:${anyCounter()}`, MAX_UNKNOWN, MINUTE_MS)]
+  return Promise.all(
+    shares.map(async ({ network, most }) =>
+      toCounter(kind, `from:${(await digest(network)).slice(0, 22)}`, most, HOUR_MS),
+    ),
+  )
 }
+
+function toCounter(kind: Counted, name: string, most: number, everyMs: number): Counter {
+  const period = Math.floor(Date.now() / everyMs)
+  return { key: `${kind}:${period}:${name}`, most, expiresAt: (period + 2) * everyMs }
+}
+
+const anyCounter = (): number => Math.floor(Math.random() * COUNTERS)

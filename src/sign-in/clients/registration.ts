@@ -1,9 +1,13 @@
-/** Dynamic registration (RFC 7591), for clients that have no metadata document: limited, since anybody may register. */
+/**
+ * Dynamic registration (RFC 7591), for clients that have no metadata document. Anybody may register, so what is stored is limited; those who
+ * come after that get an id that contains their registration.
+ */
 import { isObject } from '../../definition/is-object.ts'
-import { asUnit, libraryFor, oauthError, type Signing } from '../signing.ts'
-import type { ClientRecord } from '../tokens/library.ts'
+import { asUnit, isFromHere, libraryFor, oauthError, type Signing } from '../signing.ts'
+import type { ClientRecord, LibraryStore } from '../tokens/library.ts'
 import { withPrivacy } from '../tokens/tokens.ts'
-import { counting } from './limits.ts'
+import { allowanceOf } from './limits.ts'
+import { sealClient } from './sealed-client.ts'
 
 const MAX_BODY_CHARACTERS = 16_384
 const MAX_REDIRECT_URIS = 20
@@ -40,24 +44,49 @@ export async function register(request: Request, body: string, signing: Signing)
       'invalid_redirect_uri',
       `A redirect URI has at most ${MAX_URI_CHARACTERS} characters`,
     )
+  const headers = { 'content-type': 'application/json' }
+  const given = new Request(signing.place.register, { method: 'POST', headers, body })
+  let client: ClientRecord | undefined
+  const response = await libraryFor(signing).fetch(
+    given,
+    { OAUTH_KV: capture((made) => (client = made)) },
+    {},
+  )
+  if (response.status !== 201 || client === undefined) return withPrivacy(response)
+  const made = client
+  const answer = (await response.json()) as { readonly [member: string]: unknown }
+  const answered = (members: object = {}): Response =>
+    withPrivacy(new Response(JSON.stringify({ ...answer, ...members }), response))
+  const answerSealed = async (): Promise<Response | undefined> => {
+    const id = await sealClient(signing, made)
+    if (id === undefined) return undefined
+    // As long as the secret of this server.
+    return answered({ client_id: id, ...('client_secret' in answer && { client_secret_expires_at: 0 }) })
+  }
+  // A website could register in all browsers that are on it.
+  const isElsewhere = !isFromHere(request, signing.place)
+  const sealed = isElsewhere ? await answerSealed() : undefined
+  if (sealed !== undefined) return sealed
   return asUnit(signing, async (unit) => {
-    const count = await counting('registered', signing.address, unit)
-    if (count === undefined)
-      return oauthError(429, 'temporarily_unavailable', 'Too many clients were registered: try again later')
-    const headers = { 'content-type': 'application/json' }
-    const given = new Request(signing.place.register, { method: 'POST', headers, body })
-    const response = await libraryFor(signing).fetch(given, { OAUTH_KV: unit.library }, {})
-    if (response.status !== 201) {
-      count.byNetwork()
-      return withPrivacy(response)
+    const allowance = await allowanceOf('registered', signing.address, unit)
+    if (allowance?.isStored !== true) {
+      const tooMany = 'Too many clients were registered: try again later, or with less metadata'
+      return (await answerSealed()) ?? oauthError(429, 'temporarily_unavailable', tooMany)
     }
-    await count.inAll()
-    const answer = (await response.json()) as { readonly client_id: string }
-    const key = `client:${answer.client_id}`
-    const client = JSON.parse(unit.pending(key) ?? '') as ClientRecord
+    await allowance.count()
     const until = Date.now() + UNUSED_MS
-    const record: ClientRecord = { ...client, registrationExpiresAt: Math.floor(until / 1000) }
-    unit.put(key, JSON.stringify(record), until)
-    return withPrivacy(new Response(JSON.stringify(answer), response))
+    const record: ClientRecord = { ...made, registrationExpiresAt: Math.floor(until / 1000) }
+    unit.put(`client:${made.clientId}`, JSON.stringify(record), until)
+    return answered()
   })
+}
+
+/** A store for a registration alone, which writes one record. */
+function capture(onClient: (client: ClientRecord) => void): LibraryStore {
+  return {
+    get: async () => null,
+    put: async (_key, value) => onClient(JSON.parse(value) as ClientRecord),
+    delete: async () => {},
+    list: async () => ({ keys: [], list_complete: true }),
+  }
 }

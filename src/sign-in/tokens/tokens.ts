@@ -6,7 +6,8 @@
 import { digest } from '../../definition/digest.ts'
 import { isA, textOf } from '../../definition/error-text.ts'
 import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
-import { ClientLimitError, ClientRefusedError, ClientUnreachableError } from '../clients/documents.ts'
+import { ClientRefusedError } from '../clients/document-content.ts'
+import { ClientLimitError, ClientUnreachableError } from '../clients/documents.ts'
 import { asUnit, libraryFor, oauthError, offered, repeatedIn, type Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
 import { keepUpstreamTokens } from '../upstream/tokens.ts'
@@ -102,7 +103,7 @@ async function clientToken(request: Request, sent: URLSearchParams, signing: Sig
       }
     }
     const clientId = clientIdOf(request, form)
-    if (clientId.startsWith('https:')) await signing.documents.keep(clientId, unit)
+    if (clientId.startsWith('https:')) await signing.documents.keep(clientId, unit, signing)
     return withPrivacy(new Response(text, response))
   })
 }

@@ -14,7 +14,6 @@ import {
   signInAs,
   type Tokens,
   VERIFIER,
-  type World,
 } from '../_sign-in.ts'
 
 afterEach(() => {
@@ -52,6 +51,23 @@ function serverOf(store: GrantStore, answer: (url: string) => Response | Promise
   return { asked, from, fetch }
 }
 
+/** A server with a process of its own. */
+function connectedBy(store: GrantStore, address: string) {
+  const { asked, fetch } = serverOf(store)
+  return { asked, world: createWorld({ store, fetch, address }) }
+}
+
+async function countOf(store: GrantStore, part: string): Promise<number> {
+  const { keys } = await store.list({ prefix: '', limit: 1000 })
+  let [count, after] = [keys.filter((key) => key.includes(part)).length, keys.at(-1)]
+  while (after !== undefined) {
+    const page = await store.list({ prefix: '', limit: 1000, after })
+    count += page.keys.filter((key) => key.includes(part)).length
+    after = page.next
+  }
+  return count
+}
+
 async function bytesIn(store: GrantStore, part: string): Promise<number> {
   const { keys } = await store.list({ prefix: '', limit: 100_000 })
   const values = await Promise.all(keys.filter((key) => key.includes(part)).map((key) => store.read(key)))
@@ -80,16 +96,35 @@ describe('documents of clients', () => {
     expect(await bytesIn(store, ':document:')).toBe(0)
   })
 
-  it.each([
-    ['from a new address each', (number: number) => `198.${number >> 8}.${number & 255}.1`, 2000],
-    ['from nobody knows where', () => undefined, 1600],
-  ])('3000 ids %s → at most as many requests as in all', async (_name, addressOf, most) => {
+  it('2200 ids from a new network each → all are asked for, and 2000 are stored', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    const store = createMemoryGrants()
+    const { asked, from } = serverOf(store)
+    for (let number = 0; number < 2200; number++)
+      await from(`${(number % 200) + 20}.${number >> 8}.${number & 255}.1`)(
+        await authorizeUrl({ clientId: idOf(number) }),
+      )
+    expect(asked).toHaveLength(2200)
+    expect(await countOf(store, ':document:')).toBeLessThanOrEqual(2000)
+    // Who comes now is not turned away, and is asked for once, also without the store.
+    const last = connectedBy(store, '203.0.113.1')
+    const code = (await signInAs(last.world, { clientId: idOf(9000) })).searchParams.get('code') ?? ''
+    expect((await exchange(last.world, code, idOf(9000))).status).toBe(200)
+    expect(last.asked).toEqual([idOf(9000)])
+  })
+
+  it('3000 ids from nobody knows where → 120 in a minute, and again in the next one', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
     const { asked, from } = serverOf(createMemoryGrants())
-    for (let number = 0; number < 3000; number++)
-      await from(addressOf(number))(await authorizeUrl({ clientId: idOf(number) }))
-    expect(asked.length).toBeGreaterThan(1000)
-    expect(asked.length).toBeLessThanOrEqual(most)
+    for (const minute of [1, 2]) {
+      for (let number = 0; number < 1000; number++)
+        await from()(await authorizeUrl({ clientId: idOf(1000 * minute + number) }))
+      expect(asked).toHaveLength(120 * minute)
+      // Who has an address is not counted with them.
+      expect(await from(`203.0.113.${minute}`)(await authorizeUrl({ clientId: idOf(minute) }))).toBe(303)
+      asked.pop()
+      vi.setSystemTime(Date.now() + 60_000)
+    }
   })
 
   it.each([
@@ -133,6 +168,69 @@ describe('documents of clients', () => {
     const both = await Promise.all([from('203.0.113.1')(url), from('203.0.113.2')(url)])
     expect(both).toEqual([429, 303])
   })
+
+  it.each([2, 12, 40])(
+    '%i others who come among as many of a network at its limit all get the document',
+    async (count) => {
+      const store = slow(createMemoryGrants())
+      const { asked, from } = serverOf(store)
+      for (let number = 0; number < 30; number++)
+        await from('203.0.113.1')(await authorizeUrl({ clientId: idOf(number) }))
+      for (let round = 0; round < 5; round++) {
+        const url = await authorizeUrl({ clientId: idOf(100 + round) })
+        const spent = Array.from({ length: count }, () => from('203.0.113.1')(url))
+        const others = Array.from({ length: count }, (_, index) => from(`198.51.${index}.1`)(url))
+        expect(new Set(await Promise.all(others))).toEqual(new Set([303]))
+        for (const status of await Promise.all(spent)) expect([303, 429]).toContain(status)
+        expect(asked).toHaveLength(31 + round)
+      }
+    },
+  )
+
+  it.each([4, 40])(
+    '%i others among callers of a network that spends its share at the same moment all get the document',
+    async (count) => {
+      const store = slow(createMemoryGrants())
+      const { asked, from } = serverOf(store)
+      const url = await authorizeUrl({ clientId: idOf(1000) })
+      for (let number = 0; number < 28; number++)
+        await from('203.0.113.1')(await authorizeUrl({ clientId: idOf(number) }))
+      const spending = Array.from({ length: count }, async (_, index) =>
+        from('203.0.113.1')(await authorizeUrl({ clientId: idOf(500 + index) })),
+      )
+      const same = Array.from({ length: count }, () => from('203.0.113.1')(url))
+      const others = Array.from({ length: count }, (_, index) => from(`198.51.${index}.1`)(url))
+      expect(new Set(await Promise.all(others))).toEqual(new Set([303]))
+      await Promise.allSettled([...spending, ...same])
+      expect(asked.filter((one) => one !== idOf(1000)).length).toBeLessThanOrEqual(30)
+    },
+  )
+
+  it.each([1, 30, 365])(
+    'a connection that may be unused for %i days is refreshed by a network at its limit, however late',
+    async (unusedDays) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+      const store = createMemoryGrants()
+      const { fetch, from, asked } = serverOf(store)
+      const world = createWorld({ store, fetch, unusedDays, address: '203.0.113.1' })
+      const code = (await signInAs(world, { clientId: idOf(0) })).searchParams.get('code') ?? ''
+      let tokens = (await (await exchange(world, code, idOf(0))).json()) as Tokens
+      for (const part of [0.5, 0.99, 0.99]) {
+        vi.setSystemTime(Date.now() + part * unusedDays * 86_400_000)
+        const before = asked.length
+        for (let number = 1; number < 40; number++)
+          await from('203.0.113.1')(await authorizeUrl({ clientId: idOf(number) }))
+        expect(asked.length - before).toBeLessThanOrEqual(30)
+        const response = await refresh(world, tokens.refresh_token, idOf(0))
+        expect([part, response.status]).toEqual([part, 200])
+        tokens = (await response.json()) as Tokens
+      }
+      // Nothing of it stays forever.
+      vi.setSystemTime(Date.now() + (unusedDays + 9) * 86_400_000)
+      expect(await bytesIn(store, ':document:')).toBe(0)
+      expect(await bytesIn(store, ':used:')).toBe(0)
+    },
+  )
 
   it('a client that somebody has signed in with is asked for outside the limits, and kept for a week', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
@@ -207,63 +305,6 @@ describe('keys of a client with a document', () => {
     expect(await token(1)).toBe(200)
     for (let count = 0; count < 20; count++) await token(1, `unknown ${count}`)
     expect(keyRequests()).toBe(2)
-  })
-})
-
-describe('registrations', () => {
-  const registerAll = async (
-    store: GrantStore,
-    addresses: readonly string[],
-    metadata = {},
-  ): Promise<number> => {
-    let count = 0
-    for (const address of addresses)
-      if ((await createWorld({ store, address }).register(metadata)).status === 201) count++
-    return count
-  }
-  const many = (length: number, addressOf: (number: number) => string) =>
-    Array.from({ length }, (_, number) => addressOf(number))
-  const hex = (number: number) => number.toString(16)
-
-  it.each([
-    ['one /64', (number: number) => `2001:db8:0:1:${hex(number)}::1`, 30],
-    ['one /48', (number: number) => `2001:db8:0:${hex(number)}::1`, 120],
-  ])('from %s are of one network', async (_name, addressOf, most) => {
-    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
-    const store = createMemoryGrants()
-    expect(await registerAll(store, many(150, addressOf))).toBe(most)
-    expect(await registerAll(store, ['2001:db8:1::1'])).toBe(1)
-  })
-
-  it('that are invalid count for their address alone', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
-    const store = createMemoryGrants()
-    const invalid = { redirect_uris: ['javascript:alert(1)'] }
-    const addresses = many(2100, (number) => `198.51.${number % 70}.1`)
-    expect(await registerAll(store, addresses, invalid)).toBe(0)
-    expect(await registerAll(store, ['198.51.0.1', '203.0.113.1'])).toBe(1)
-  })
-
-  it('of 80 addresses that take all they get leave a part to one that comes for the first time', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
-    const store = createMemoryGrants()
-    const taken = await registerAll(
-      store,
-      many(80 * 30, (number) => `198.51.${number % 80}.1`),
-    )
-    expect(taken).toBeLessThanOrEqual(1600)
-    expect(
-      await registerAll(
-        store,
-        many(20, (number) => `203.0.113.${number}`),
-      ),
-    ).toBe(20)
-  })
-
-  it('20 at once from one address all pass', async () => {
-    const world: World = createWorld({ store: slow(createMemoryGrants()), address: '203.0.113.1' })
-    const all = await Promise.all(Array.from({ length: 20 }, () => world.register()))
-    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([201]))
   })
 })
 
