@@ -3,6 +3,7 @@ import { isA, textOf } from '../definition/error-text.ts'
 import { isForm, isJson, isUnencoded } from '../http/content-type.ts'
 import { authorize, callback } from './browser/browser.ts'
 import { removeConnection, showConnections } from './browser/connections.ts'
+import { FlowLimitError } from './browser/flow.ts'
 import { decide } from './browser/question.ts'
 import { ASSERTION_ALGORITHMS } from './clients/assertion.ts'
 import { ClientRefusedError } from './clients/document-content.ts'
@@ -68,6 +69,7 @@ async function answer(
   try {
     return await answerRoute(request, route, signing)
   } catch (error) {
+    if (isA(error, FlowLimitError)) return errorPage(signing, 429, 'This request is too long', textOf(error))
     if (isA(error, ClientLimitError)) return errorPage(signing, 429, 'Too many new apps', textOf(error))
     if (isA(error, ClientUnreachableError) || isA(error, ClientRefusedError)) {
       const status = isA(error, ClientUnreachableError) ? 503 : 400

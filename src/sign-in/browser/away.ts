@@ -26,6 +26,7 @@ export interface Agreed {
 
 /** `isSwitching`: the person wants another account than the one that the provider remembers. `cookies`: set before its own. */
 export async function toUpstream(
+  browser: Request,
   signing: Signing,
   from: Pick<Away, 'request' | 'agreed'>,
   {
@@ -33,7 +34,7 @@ export async function toUpstream(
     cookies = [],
   }: { isSwitching?: boolean | undefined; cookies?: readonly string[] } = {},
 ): Promise<Response> {
-  const { upstream, env, place, keys } = signing
+  const { upstream, env, place } = signing
   const away: Away = {
     ...from,
     provider: providerOf(signing) ?? '',
@@ -41,12 +42,14 @@ export async function toUpstream(
     nonce: randomText(),
   }
   const codeChallenge = await digest(away.verifier)
-  const { handle, cookie } = await asUnit(signing, (unit) => beginFlow(unit, keys, place, 'upstream', away))
+  const begun = await asUnit(signing, (unit) =>
+    beginFlow(unit, signing, 'upstream', away, { request: browser, where: 'browser' }),
+  )
   try {
     const { nonce } = away
-    const start = { env, redirectUri: place.callback, state: handle, nonce, codeChallenge, isSwitching }
+    const start = { env, redirectUri: place.callback, state: begun.handle, nonce, codeChallenge, isSwitching }
     const url = await withTimeout(upstream.authorizeUrl(start), UPSTREAM_TIMEOUT_MS, upstream.name)
-    return seeOther(url, [...cookies, cookie])
+    return seeOther(url, [...cookies, ...begun.cookies])
   } catch (error) {
     return upstreamFailure(signing, error)
   }

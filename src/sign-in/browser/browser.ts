@@ -87,9 +87,9 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
   const visitor = visitorOf(await readSession(request, signing))
   const question = await asUnit(signing, async (unit) => {
     const isKnown = last !== undefined && (await isRemembered(unit, asked, last))
-    return isKnown ? undefined : ask(signing, unit, { request: asked, visitor })
+    return isKnown ? undefined : ask(request, signing, unit, { request: asked, visitor })
   })
-  return question ?? toUpstream(signing, { request: asked })
+  return question ?? toUpstream(request, signing, { request: asked })
 }
 
 /** A request that cannot be answered to the client: its redirect URI is not known to be the client's (RFC 6749 §4.1.2.1). */
@@ -149,7 +149,7 @@ function withoutCode(provider: string, parameters: URLSearchParams): UpstreamFau
 
 /** GET of the URL that is registered with the provider. */
 export async function callback(request: Request, signing: Signing): Promise<Response> {
-  const { place, keys, upstream, env, name } = signing
+  const { place, upstream, env, name } = signing
   const { search, searchParams: parameters } = new URL(request.url)
   try {
     const own = upstream.page?.({ env, url: new URL(place.callback + search) })
@@ -167,7 +167,7 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
     )
   // Used up before the code is: of two requests with one state, the second does not reach the provider.
   const returned = await asUnit(signing, async (unit) => {
-    const flow = await readFlow(unit, keys, place, 'upstream', parameters.get('state') ?? '', request)
+    const flow = await readFlow(unit, signing, 'upstream', parameters.get('state') ?? '', request)
     return flow && { away: flow.content as Away, cookie: flow.end() }
   })
   if (returned === undefined || returned.away.provider !== (providerOf(signing) ?? ''))
@@ -213,6 +213,6 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
       const url = await complete(signing, unit, helpers, asked, client, arrived)
       return seeOther(url, [cookie, session])
     }
-    return ask(signing, unit, { request: asked, arrived }, [cookie, session])
+    return ask(request, signing, unit, { request: asked, arrived }, [cookie, session])
   })
 }

@@ -27,7 +27,7 @@ const GRANTS_PER_COMMIT = 10
 
 export async function showConnections(request: Request, signing: Signing): Promise<Response> {
   const session = await readSession(request, signing)
-  if (session === undefined) return toUpstream(signing, {})
+  if (session === undefined) return toUpstream(request, signing, {})
   const byClient = new Map<string, PageConnection>()
   let count = 0
   for await (const [, grant] of entriesOf<GrantRecord>(signing, grantKey(session.sub, ''))) {

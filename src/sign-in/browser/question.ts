@@ -17,7 +17,7 @@ import { type AuthorizationRequest, authorizationErrorRedirect } from '../tokens
 import type { Unit } from '../unit.ts'
 import { toUpstream } from './away.ts'
 import { complete } from './consents.ts'
-import { type BegunFlow, beginFlow, readFlow } from './flow.ts'
+import { beginFlow, readFlow } from './flow.ts'
 import type { Arrived, Person } from './person.ts'
 import { endSession, type Session } from './session.ts'
 
@@ -36,13 +36,15 @@ export const OVER =
 
 /** Sends the browser to the question. */
 export async function ask(
-  { keys, place }: Signing,
+  browser: Request,
+  signing: Signing,
   unit: Unit,
   asked: Asked,
   cookies: readonly string[] = [],
 ): Promise<Response> {
-  const { handle, cookie }: BegunFlow = await beginFlow(unit, keys, place, 'consent', asked)
-  return seeOther(`${place.authorize}?consent=${handle}`, [...cookies, cookie])
+  const where = asked.arrived === undefined ? 'browser' : 'store'
+  const begun = await beginFlow(unit, signing, 'consent', asked, { request: browser, where })
+  return seeOther(`${signing.place.authorize}?consent=${begun.handle}`, [...cookies, ...begun.cookies])
 }
 
 /** The person of a session, as the record of a question has it. */
@@ -51,9 +53,9 @@ export function visitorOf(session: Session | undefined): Asked['visitor'] {
 }
 
 export async function showQuestion(request: Request, signing: Signing, handle: string): Promise<Response> {
-  const { place, keys, upstream, name } = signing
+  const { place, upstream, name } = signing
   return asUnit(signing, async (unit) => {
-    const flow = await readFlow(unit, keys, place, 'consent', handle, request)
+    const flow = await readFlow(unit, signing, 'consent', handle, request)
     if (flow === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
     const { request: asked, arrived, visitor } = flow.content as Asked
     const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: unit.library })
@@ -79,12 +81,11 @@ export async function showQuestion(request: Request, signing: Signing, handle: s
 
 /** "Not you?": the same question about nobody in particular, and then another account at the provider. */
 export async function switchPerson(request: Request, signing: Signing, handle: string): Promise<Response> {
-  const { place, keys } = signing
   return asUnit(signing, async (unit) => {
-    const flow = await readFlow(unit, keys, place, 'consent', handle, request)
+    const flow = await readFlow(unit, signing, 'consent', handle, request)
     if (flow === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
     const { request: asked } = flow.content as Asked
-    return ask(signing, unit, { request: asked, isSwitching: true }, [
+    return ask(request, signing, unit, { request: asked, isSwitching: true }, [
       flow.end(),
       await endSession(request, signing, unit),
     ])
@@ -93,8 +94,7 @@ export async function switchPerson(request: Request, signing: Signing, handle: s
 
 /** POST of the answer. The redirect URI is that of the record, which was checked, never one of the form. */
 export async function decide(request: Request, form: URLSearchParams, signing: Signing): Promise<Response> {
-  const { place, keys } = signing
-  if (!isFromHere(request, place))
+  if (!isFromHere(request, signing.place))
     return errorPage(
       signing,
       403,
@@ -103,7 +103,7 @@ export async function decide(request: Request, form: URLSearchParams, signing: S
     )
   const decision = form.get('decision')
   const answered = await asUnit(signing, async (unit) => {
-    const flow = await readFlow(unit, keys, place, 'consent', form.get('consent') ?? '', request)
+    const flow = await readFlow(unit, signing, 'consent', form.get('consent') ?? '', request)
     if (flow === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
     if (decision !== 'approve' && decision !== 'deny')
       return errorPage(signing, 400, 'Nothing was chosen', 'Go back, and choose whether the app may come in.')
@@ -120,6 +120,7 @@ export async function decide(request: Request, form: URLSearchParams, signing: S
   const { asked, cookie } = answered
   const { request: agreed, visitor, isSwitching } = asked
   return toUpstream(
+    request,
     signing,
     { request: agreed, agreed: { sub: visitor?.sub } },
     { isSwitching, cookies: [cookie] },
