@@ -1,4 +1,5 @@
 /** Work in proportion, as growth.test.ts: whole requests to sign-in, which encrypt and sign, so they are measured apart. */
+import { sharesOf } from '../../src/sign-in/clients/networks.ts'
 import { createWorld, ORIGIN } from '../unit/sign-in/_sign-in.ts'
 import { growsInProportion } from './_growth.ts'
 
@@ -26,6 +27,13 @@ growsInProportion({
     const authorization = `Basic ${btoa(`report:${text.replaceAll(/[^\x21-\x7e]/g, '+')}`)}`
     await world.form('/oauth/token', { grant_type: 'client_credentials' }, { authorization })
     await world.signIn.verify(text, world.context).catch(() => {})
+  },
+  'an address of a stranger': (text) => sharesOf(text),
+  'cookies of flows': async (text) => {
+    const parts = text.replaceAll(/[^\x21-\x7e]/g, 'x').match(/.{1,100}/g) ?? []
+    const names = parts.map((part, at) => `__Host-mayfly-flow-${String(at).padStart(16, '0')}=${part}`)
+    const cookie = `${names.join('; ')}; __Host-mayfly-flow-${text.replaceAll(/[^\x21-\x7e]/g, ';')}`
+    await createWorld().get('/connections', { cookie })
   },
   'a registration': async (text) => {
     await createWorld().register({ client_name: text, redirect_uris: [`https://a.example/${text}`] })

@@ -36,27 +36,43 @@ export async function allowanceOf(
   address: string | undefined,
   unit: Unit,
 ): Promise<Allowance | undefined> {
-  const counters = await countersOf(kind, address)
-  const before = await Promise.all(counters.map(({ key }) => unit.read(key)))
-  if (counters.some(({ most }, at) => Number(before[at] ?? 0) >= most)) return undefined
-  const stored = toCounter(kind, `all:${anyCounter()}`, MAX_STORED, HOUR_MS)
+  const widths = await countersOf(kind, address)
+  const counters = await Promise.all(widths.map((all) => withRoom(all, unit)))
+  if (counters.includes(undefined)) return undefined
+  const stored = toCounter(kind, `all:${anyOf(COUNTERS)}`, MAX_STORED, HOUR_MS)
   const isStored = Number((await unit.peek(stored.key))?.value ?? 0) < MAX_STORED
   return {
     isStored,
     async count() {
-      for (const counter of isStored ? [...counters, stored] : counters)
-        unit.put(counter.key, String(Number((await unit.read(counter.key)) ?? 0) + 1), counter.expiresAt)
+      for (const counter of [...counters, isStored ? stored : undefined])
+        if (counter !== undefined)
+          unit.put(counter.key, String(Number((await unit.read(counter.key)) ?? 0) + 1), counter.expiresAt)
     },
   }
 }
 
-async function countersOf(kind: Counted, address: string | undefined): Promise<Counter[]> {
+/** One of a network's counters that is not full. */
+async function withRoom(counters: readonly Counter[], unit: Unit): Promise<Counter | undefined> {
+  const counts = await Promise.all(
+    counters.map(async ({ key }) => Number((await unit.peek(key))?.value ?? 0)),
+  )
+  const open = counters.filter(({ most }, at) => counts[at]! < most)
+  const counter = open[anyOf(open.length)]
+  // It is compared when the unit is written: what others do meanwhile counts.
+  return counter !== undefined && Number((await unit.read(counter.key)) ?? 0) < counter.most
+    ? counter
+    : undefined
+}
+
+/** The counters of each width. */
+async function countersOf(kind: Counted, address: string | undefined): Promise<Counter[][]> {
   const shares = sharesOf(address)
-  if (shares.length === 0) return [toCounter(kind, `unknown:${anyCounter()}`, MAX_UNKNOWN, MINUTE_MS)]
+  if (shares.length === 0) return [[toCounter(kind, `unknown:${anyOf(COUNTERS)}`, MAX_UNKNOWN, MINUTE_MS)]]
   return Promise.all(
-    shares.map(async ({ network, most }) =>
-      toCounter(kind, `from:${(await digest(network)).slice(0, 22)}`, most, HOUR_MS),
-    ),
+    shares.map(async ({ network, counters, most }) => {
+      const name = `from:${(await digest(network)).slice(0, 22)}`
+      return Array.from({ length: counters }, (_, at) => toCounter(kind, `${name}:${at}`, most, HOUR_MS))
+    }),
   )
 }
 
@@ -65,4 +81,4 @@ function toCounter(kind: Counted, name: string, most: number, everyMs: number): 
   return { key: `${kind}:${period}:${name}`, most, expiresAt: (period + 2) * everyMs }
 }
 
-const anyCounter = (): number => Math.floor(Math.random() * COUNTERS)
+const anyOf = (count: number): number => Math.floor(Math.random() * count)

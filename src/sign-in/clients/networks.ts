@@ -1,20 +1,21 @@
 /** The networks of an address: its own, and the wider ones that one attacker may have. */
 import { reachOf, toAddress, toNetwork } from '../../request/address.ts'
 
-/** What one network may do, of all. */
+/** What one network may do, of all: `most` for each of its counters, which requests at the same time would else change all at once. */
 export interface Share {
   readonly network: string
+  readonly counters: number
   readonly most: number
 }
 
 /**
- * The bits of IPv6, the octets of IPv4, and the share of one. A line has a /56 or a /48 of IPv6 (RFC 6177), a provider a /32; addresses of
- * IPv4 are rented by the /24.
+ * The bits of IPv6, the octets of IPv4, and the share of one: 30, 120 and 480. A line has a /56 or a /48 of IPv6 (RFC 6177), a provider
+ * a /32; addresses of IPv4 are rented by the /24.
  */
 const WIDTHS = [
-  [64, 4, 30],
-  [48, 3, 120],
-  [32, 2, 480],
+  [64, 4, 1, 30],
+  [48, 3, 4, 30],
+  [32, 2, 8, 60],
 ] as const
 
 /** NAT64 (RFC 6052) and mapped addresses (RFC 4291 §2.5.5.2): the last two of eight groups are IPv4. */
@@ -30,10 +31,10 @@ export function sharesOf(given: string | undefined): readonly Share[] {
   const found = toAddress(given ?? '')
   const address = found && (ipv4In(found) ?? found)
   if (address === undefined || reachOf(address) !== 'public') return []
-  return WIDTHS.map(([bits, octets, most]) => {
+  return WIDTHS.map(([bits, octets, counters, most]) => {
     const isV6 = address.includes(':')
     const network = isV6 ? toNetwork(address, bits) : address.split('.').slice(0, octets).join('.')
-    return { network, most }
+    return { network, counters, most }
   })
 }
 

@@ -19,8 +19,8 @@ import {
   type Tokens,
 } from '../../unit/sign-in/_sign-in.ts'
 import { startPostgresServer } from '../buses/_servers.ts'
-import { startRedis } from '../node/_processes.ts'
 import { listAll, unique } from '../keyed/_suite.ts'
+import { startRedis } from '../node/_processes.ts'
 
 interface Engine {
   /** As another process: what has one name is seen by all. */

@@ -69,7 +69,7 @@ afterAll(() => {
 
 let callers = 0
 
-/** Each time from another address, which may ask for 30 documents. */
+/** Each time from another network, which may ask for 30 documents. */
 const askFor = (clientId: string): Promise<number> => {
   const query = new URLSearchParams({
     response_type: 'code',
@@ -78,7 +78,7 @@ const askFor = (clientId: string): Promise<number> => {
     code_challenge: 'x'.repeat(43),
     code_challenge_method: 'S256',
   })
-  const headers = { 'x-forwarded-for': `192.0.2.${callers++ % 250}` }
+  const headers = { 'x-forwarded-for': `${20 + (callers++ % 80)}.0.2.1` }
   const asked = fetch(`${url}/oauth/authorize?${query}`, { redirect: 'manual', headers })
   return asked.then(({ status }) => status)
 }

@@ -124,7 +124,7 @@ describe('registrations of an attacker with many networks', () => {
     }
   })
 
-  it('of 40 networks of the widest kind keep nobody’s share: what they spend is theirs', async () => {
+  it('of networks of the widest kind keep nobody’s share: what they spend is theirs', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
     const { storedOf } = serverOf()
     for (let network = 0; network < 3; network++)
@@ -154,6 +154,18 @@ describe('registrations of an attacker with many networks', () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => registered(world)))
     expect(all.filter((id) => id.length < 100)).toHaveLength(20)
   })
+
+  it.each([
+    ['/24', (number: number) => `203.0.113.${number}`, 40],
+    ['/16', (number: number) => `203.0.${number}.1`, 40],
+  ])(
+    'from a %s at once are all answered, and none has to wait for the others in vain',
+    async (_name, addressOf, count) => {
+      const { register } = serverOf({ store: slow(createMemoryGrants()) })
+      const all = await Promise.all(Array.from({ length: count }, (_, number) => register(addressOf(number))))
+      expect(all.filter(({ status, id }) => status !== 201 || id.length > 100)).toEqual([])
+    },
+  )
 
   it('one that is too long for an id is asked to come later, once the share is spent', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
