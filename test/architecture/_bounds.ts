@@ -44,7 +44,9 @@ export const BOUNDS: readonly Bound[] = [
     endedBy: 'the time of the provider, up to 12 seconds for one answer; each request to it has `timeoutMs`',
     waits: {
       'src/sign-in/github.ts': 'checkMembership.ask guarded.work',
-      'src/sign-in/upstream/openid.ts': 'Metadata createOpenId.guarded.work inIdToken.check',
+      'src/sign-in/upstream/openid.ts': 'createOpenId.guarded.work',
+      'src/sign-in/upstream/openid/id-token.ts': 'inIdToken.check',
+      'src/sign-in/upstream/openid/metadata.ts': 'Metadata',
       'src/sign-in/upstream/fetch.ts': 'UpstreamFetch',
       'src/sign-in/upstream/settings.ts': 'Setting readVariables.read',
     },

@@ -109,7 +109,16 @@ describe('src', () => {
     // They become a part of the entry point: nobody installs them.
     const bundled = [
       { file: 'src/sign-in/tokens/library.ts', name: '@cloudflare/workers-oauth-provider' },
-      { file: 'src/sign-in/upstream/openid.ts', name: 'oauth4webapi' },
+      ...[
+        'definition',
+        'exchange',
+        'faults',
+        'id-token',
+        'identity',
+        'metadata',
+        'refresh',
+        'token-answer',
+      ].map((room) => ({ file: `src/sign-in/upstream/openid/${room}.ts`, name: 'oauth4webapi' })),
     ]
     const others = packages.filter(
       ({ file, name }) =>
