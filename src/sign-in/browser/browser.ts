@@ -35,7 +35,7 @@ import { complete, isRemembered } from './consents.ts'
 import { readFlow } from './flow.ts'
 import { type Arrived, MAX_CLAIMS_CHARACTERS, personOf, requireNamed } from './person.ts'
 import { ask, OVER, showQuestion, switchPerson, visitorOf } from './question.ts'
-import { beginSession, readLastPerson, readSession } from './session.ts'
+import { beginSession, readLastPerson } from './session.ts'
 
 const MAX_QUERY_CHARACTERS = 8192
 /** GET of the authorization endpoint (RFC 6749 §4.1.1), and of the question. */
@@ -84,10 +84,9 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
   const unusable = faultOf(signing)
   if (unusable !== undefined) return upstreamFailure(signing, unusable)
   const last = await readLastPerson(request, signing)
-  const visitor = visitorOf(await readSession(request, signing))
   const question = await asUnit(signing, async (unit) => {
-    const isKnown = last !== undefined && (await isRemembered(unit, asked, last))
-    return isKnown ? undefined : ask(request, signing, unit, { request: asked, visitor })
+    const isKnown = last !== undefined && (await isRemembered(unit, asked, last.sub))
+    return isKnown ? undefined : ask(request, signing, unit, { request: asked, visitor: visitorOf(last?.session) })
   })
   return question ?? toUpstream(request, signing, { request: asked })
 }

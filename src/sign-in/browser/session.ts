@@ -34,39 +34,57 @@ export async function beginSession(signing: Signing, { sub, name, email }: Perso
   return setCookie(signing.place, COOKIE, sealed, LAST_PERSON_MS)
 }
 
-/** Ends it for every copy of its cookie. Returns a `Set-Cookie` header. */
+/** Ends it for every copy of its cookie, for as long as one could be of use. Returns a `Set-Cookie` header. */
 export async function endSession(request: Request, signing: Signing, unit: Unit): Promise<string> {
-  const found = await read(request, signing, SESSION_MS)
-  if (found !== undefined) unit.put(endedKey(found.id), '1', Date.now() + SESSION_MS)
+  const found = await read(request, signing)
+  if (found !== undefined) unit.put(endedKey(found.id), '1', found.since + LAST_PERSON_MS)
   return setCookie(signing.place, COOKIE, '', 0)
 }
 
 const endedKey = (id: string): string => `ended:${id}`
 
+/** Who signed in with this browser last. */
+export interface LastPerson {
+  /** It gives access to nothing: the provider says who it is. */
+  readonly sub: string
+  /** Undefined: that was more than an hour ago. */
+  readonly session: Session | undefined
+}
+
+export async function readLastPerson(request: Request, signing: Signing): Promise<LastPerson | undefined> {
+  const found = await read(request, signing)
+  if (found === undefined) return undefined
+  const { person, sealed, since } = found
+  const isCurrent = since + SESSION_MS >= Date.now()
+  const session = isCurrent ? { ...person, token: await signing.keys.tag(`form:${sealed}`) } : undefined
+  return { sub: person.sub, session }
+}
+
 export async function readSession(request: Request, signing: Signing): Promise<Session | undefined> {
-  const found = await read(request, signing, SESSION_MS)
-  if (found === undefined || (await signing.store.read(endedKey(found.id))) !== undefined) return undefined
-  return { ...found.person, token: await signing.keys.tag(`form:${found.sealed}`) }
+  return (await readLastPerson(request, signing))?.session
 }
 
-/** The `sub` of who signed in last. It gives access to nothing: the provider says who it is. */
-export async function readLastPerson(request: Request, signing: Signing): Promise<string | undefined> {
-  return (await read(request, signing, LAST_PERSON_MS))?.person.sub
-}
-
+/** What the cookie says, unless it has expired or was ended: there is no other way to read it. */
 async function read(
   request: Request,
   signing: Signing,
-  forMs: number,
 ): Promise<
-  { readonly person: Omit<Session, 'token'>; readonly sealed: string; readonly id: string } | undefined
+  | {
+      readonly person: Omit<Session, 'token'>
+      readonly sealed: string
+      readonly id: string
+      readonly since: number
+    }
+  | undefined
 > {
   const sealed = readCookie(request, signing.place, COOKIE)
   const opened = sealed === undefined ? undefined : await signing.keys.open(purposeOf(signing), sealed)
   if (sealed === undefined || !isObject(opened)) return undefined
   const { sub, name, email, since, id } = opened as unknown as Session & { since?: number; id?: string }
-  if (typeof since !== 'number' || typeof id !== 'string' || since + forMs < Date.now()) return undefined
-  return { person: { sub, name, email }, sealed, id }
+  if (typeof since !== 'number' || typeof id !== 'string' || since + LAST_PERSON_MS < Date.now())
+    return undefined
+  if ((await signing.store.read(endedKey(id))) !== undefined) return undefined
+  return { person: { sub, name, email }, sealed, id, since }
 }
 
 export function isOfSession(form: URLSearchParams, { token }: Session): boolean {
