@@ -135,14 +135,16 @@ export function oauthError(status: number, error: string, description: string): 
 }
 
 /** What people are shown of a client: what it says of itself, and what is verified. */
-export function clientShown(request: AuthorizationRequest, client: ClientRecord | null): PageClient {
+export function clientShown(
+  request: AuthorizationRequest,
+  client: ClientRecord | null,
+): Omit<PageClient, 'redirectUri'> {
   const { clientId, redirectUri } = request
   const name = client?.clientName?.trim() || clientId
   return {
     name: name.length > 100 ? `${name.slice(0, 100)}…` : name,
     ...(clientId.startsWith('https:') && { host: new URL(clientId).host }),
     redirectHost: hostShown(redirectUri),
-    redirectUri,
     isLoopback: isLoopbackUrl(redirectUri),
   }
 }

@@ -6,6 +6,7 @@ import { asUnit, errorPage, type Signing, seeOther } from '../signing.ts'
 import type { AuthorizationRequest } from '../tokens/library.ts'
 import { providerOf, UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
 import { UpstreamRefusedError, UpstreamUnavailableError } from '../upstream/upstream.ts'
+import type { ClientSeen } from './consents.ts'
 import { beginFlow, randomText } from './flow.ts'
 
 /** What is remembered while the browser is at the provider. Without a request, it came from the page of connections. */
@@ -20,6 +21,8 @@ export interface Away {
 }
 
 export interface Agreed {
+  /** As the question showed it. */
+  readonly client: ClientSeen
   /** Who the question said it was, if anybody. */
   readonly sub?: string | undefined
 }

@@ -13,6 +13,7 @@ import { ClientRefusedError } from '../clients/document-content.ts'
 import { isRegisteredUri } from '../clients/redirects.ts'
 import {
   asUnit,
+  clientShown,
   errorPage,
   isLoopbackUrl,
   libraryFor,
@@ -31,11 +32,12 @@ import { quoted, upstreamError } from '../upstream/errors.ts'
 import { clockOffset, providerOf, toStoreTime, UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
 import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
 import { type Away, toUpstream, upstreamFailure } from './away.ts'
-import { complete, isRemembered } from './consents.ts'
+import { isRemembered } from './consents.ts'
 import { readFlow } from './flow.ts'
 import { type Arrived, MAX_CLAIMS_CHARACTERS, personOf, requireNamed } from './person.ts'
 import { ask, OVER, showQuestion, switchPerson, visitorOf } from './question.ts'
 import { beginSession, readLastPerson } from './session.ts'
+import { letIn, refuseChanged } from './to-client.ts'
 
 const MAX_QUERY_CHARACTERS = 8192
 /** GET of the authorization endpoint (RFC 6749 §4.1.1), and of the question. */
@@ -52,14 +54,15 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
     return refusedRequest(signing, `The parameter ${JSON.stringify(repeated)} is repeated.`)
   if (signing.machines.has(searchParams.get('client_id') ?? ''))
     return refusedRequest(signing, 'The client signs in by itself, without a person.')
-  const parsed = await asUnit(signing, async ({ library }) => {
+  const found = await asUnit(signing, async ({ library }) => {
     try {
       const url = signing.place.authorize + search
       const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: library })
       const request = await helpers.parseAuthRequest(new Request(url))
       const client = await helpers.lookupClient(request.clientId)
       // The library compares loopback URIs as URLs, in which `/a/../cb` is `/cb`.
-      if (isRegisteredUri(request.redirectUri, client?.redirectUris ?? [])) return request
+      if (isRegisteredUri(request.redirectUri, client?.redirectUris ?? []))
+        return { parsed: request, client: clientShown(request, client) }
       return refusedRequest(signing, 'Invalid redirect URI.')
     } catch (error) {
       if (isA(error, ClientRefusedError)) return refusedRequest(signing, textOf(error))
@@ -67,7 +70,8 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
       throw error
     }
   })
-  if (parsed instanceof Response) return parsed
+  if (found instanceof Response) return found
+  const { parsed, client } = found
   const known = Object.keys(signing.scopes)
   const scope =
     parsed.scope.length === 0 ? signing.initialScopes : parsed.scope.filter((one) => known.includes(one))
@@ -85,8 +89,9 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
   if (unusable !== undefined) return upstreamFailure(signing, unusable)
   const last = await readLastPerson(request, signing)
   const question = await asUnit(signing, async (unit) => {
-    const isKnown = last !== undefined && (await isRemembered(unit, asked, last.sub))
-    return isKnown ? undefined : ask(request, signing, unit, { request: asked, visitor: visitorOf(last?.session) })
+    const isKnown = last !== undefined && (await isRemembered(unit, asked, client, last.sub))
+    const visitor = visitorOf(last?.session)
+    return isKnown ? undefined : ask(request, signing, unit, { request: asked, client, visitor })
   })
   return question ?? toUpstream(request, signing, { request: asked })
 }
@@ -176,8 +181,7 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   if (code === null || code === '') {
     const isDenied = parameters.get('error') === 'access_denied'
     if (!isDenied) signing.report(withoutCode(upstream.name, parameters))
-    const url =
-      away.request && authorizationErrorRedirect(away.request, isDenied ? 'access_denied' : 'server_error')
+    const url = await errorUrl(signing, away, isDenied ? 'access_denied' : 'server_error')
     if (url !== undefined && isLoopbackUrl(url)) return seeOther(url, [cookie])
     const message = isDenied
       ? `You were not signed in with ${upstream.name}.`
@@ -205,13 +209,32 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   if (asked === undefined) return seeOther(place.connections, [cookie, session])
   return asUnit(signing, async (unit) => {
     const { sub } = arrived.person
-    const isAgreed = away.agreed !== undefined && (away.agreed.sub ?? sub) === sub
-    if (isAgreed || (await isRemembered(unit, asked, sub))) {
-      const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: unit.library })
-      const client = await helpers.lookupClient(asked.clientId)
-      const url = await complete(signing, unit, helpers, asked, client, arrived)
-      return seeOther(url, [cookie, session])
-    }
-    return ask(request, signing, unit, { request: asked, arrived }, [cookie, session])
+    const { agreed } = away
+    const cookies = [cookie, session]
+    if (agreed !== undefined && (agreed.sub ?? sub) === sub)
+      return letIn(signing, unit, asked, agreed.client, arrived, cookies)
+    const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: unit.library })
+    const client = clientShown(asked, await helpers.lookupClient(asked.clientId))
+    if (await isRemembered(unit, asked, client, sub))
+      return letIn(signing, unit, asked, client, arrived, cookies)
+    return ask(request, signing, unit, { request: asked, client, arrived }, cookies)
   })
+}
+
+/** Where the client is told that nobody signed in. Undefined: nowhere, or it is not its address any more. */
+async function errorUrl(
+  signing: Signing,
+  { request, agreed }: Away,
+  code: string,
+): Promise<string | undefined> {
+  if (request === undefined) return undefined
+  const seen = agreed?.client ?? clientShown(request, null)
+  try {
+    const changed = await asUnit(signing, (unit) => refuseChanged(signing, unit, request, seen))
+    return changed === undefined ? authorizationErrorRedirect(request, code) : undefined
+  } catch (error) {
+    // The person reads what the provider said, and goes back without a link.
+    signing.report(error)
+    return undefined
+  }
 }

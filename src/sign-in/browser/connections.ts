@@ -29,6 +29,7 @@ export async function showConnections(request: Request, signing: Signing): Promi
   const session = await readSession(request, signing)
   if (session === undefined) return toUpstream(request, signing, {})
   const byClient = new Map<string, PageConnection>()
+  const newest = new Map<string, number>()
   let count = 0
   for await (const [, grant] of entriesOf<GrantRecord>(signing, grantKey(session.sub, ''))) {
     if (++count > MAX_SHOWN) break
@@ -37,10 +38,13 @@ export async function showConnections(request: Request, signing: Signing): Promi
     if (refreshTokenId === undefined) continue
     const { client } = metadata as ConnectionShown
     const known = byClient.get(clientId)
+    const isNewest = createdAt >= (newest.get(clientId) ?? 0)
+    if (isNewest) newest.set(clientId, createdAt)
     const scopes = [...new Set([...(known?.scopes.map(({ name }) => name) ?? []), ...scope])]
     byClient.set(clientId, {
       id: clientId,
-      client,
+      // As the person agreed to it last.
+      client: isNewest || known === undefined ? client : known.client,
       scopes: scopesShown(signing, scopes),
       since: Math.min(known?.since ?? Number.POSITIVE_INFINITY, createdAt * 1000),
     })

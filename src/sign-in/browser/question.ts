@@ -4,10 +4,8 @@
  */
 import {
   asUnit,
-  clientShown,
   errorPage,
   isFromHere,
-  libraryFor,
   pageResponse,
   type Signing,
   scopesShown,
@@ -16,13 +14,16 @@ import {
 import { type AuthorizationRequest, authorizationErrorRedirect } from '../tokens/library.ts'
 import type { Unit } from '../unit.ts'
 import { toUpstream } from './away.ts'
-import { complete } from './consents.ts'
-import { beginFlow, readFlow } from './flow.ts'
+import type { ClientSeen } from './consents.ts'
+import { type BegunFlow, beginFlow, readFlow } from './flow.ts'
 import type { Arrived, Person } from './person.ts'
 import { endSession, type Session } from './session.ts'
+import { letIn, refuseChanged } from './to-client.ts'
 
 interface Asked {
   readonly request: AuthorizationRequest
+  /** What the page shows of the client: the answer is about it, whatever its document says later. */
+  readonly client: ClientSeen
   /** Who the provider said it is. Undefined: the provider comes next. */
   readonly arrived?: Arrived
   /** Who signed in with this browser last. */
@@ -57,14 +58,12 @@ export async function showQuestion(request: Request, signing: Signing, handle: s
   return asUnit(signing, async (unit) => {
     const flow = await readFlow(unit, signing, 'consent', handle, request)
     if (flow === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
-    const { request: asked, arrived, visitor } = flow.content as Asked
-    const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: unit.library })
-    const client = clientShown(asked, await helpers.lookupClient(asked.clientId))
+    const { request: asked, client, arrived, visitor } = flow.content as Asked
     const person = arrived?.person ?? visitor
     return pageResponse({
       page: 'consent',
       server: name,
-      client,
+      client: { ...client, redirectUri: asked.redirectUri },
       ...(person && {
         person: { name: person.name, email: person.email },
         switchUrl: `${place.authorize}?switch=${handle}`,
@@ -84,8 +83,8 @@ export async function switchPerson(request: Request, signing: Signing, handle: s
   return asUnit(signing, async (unit) => {
     const flow = await readFlow(unit, signing, 'consent', handle, request)
     if (flow === undefined) return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
-    const { request: asked } = flow.content as Asked
-    return ask(request, signing, unit, { request: asked, isSwitching: true }, [
+    const { request: asked, client } = flow.content as Asked
+    return ask(request, signing, unit, { request: asked, client, isSwitching: true }, [
       flow.end(),
       await endSession(request, signing, unit),
     ])
@@ -108,21 +107,22 @@ export async function decide(request: Request, form: URLSearchParams, signing: S
     if (decision !== 'approve' && decision !== 'deny')
       return errorPage(signing, 400, 'Nothing was chosen', 'Go back, and choose whether the app may come in.')
     const asked = flow.content as Asked
+    const { request: agreed, client, arrived } = asked
     const cookie = flow.end()
-    if (decision === 'deny')
-      return seeOther(authorizationErrorRedirect(asked.request, 'access_denied'), [cookie])
-    if (asked.arrived === undefined) return { asked, cookie }
-    const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: unit.library })
-    const client = await helpers.lookupClient(asked.request.clientId)
-    return seeOther(await complete(signing, unit, helpers, asked.request, client, asked.arrived), [cookie])
+    if (arrived !== undefined && decision === 'approve')
+      return letIn(signing, unit, agreed, client, arrived, [cookie])
+    const refused = await refuseChanged(signing, unit, agreed, client, [cookie])
+    if (refused !== undefined) return refused
+    if (decision === 'deny') return seeOther(authorizationErrorRedirect(agreed, 'access_denied'), [cookie])
+    return { asked, cookie }
   })
   if (answered instanceof Response) return answered
   const { asked, cookie } = answered
-  const { request: agreed, visitor, isSwitching } = asked
+  const { request: agreed, client, visitor, isSwitching } = asked
   return toUpstream(
     request,
     signing,
-    { request: agreed, agreed: { sub: visitor?.sub } },
+    { request: agreed, agreed: { client, sub: visitor?.sub } },
     { isSwitching, cookies: [cookie] },
   )
 }
