@@ -11,7 +11,7 @@ export type { Machine } from './sign-in/clients/machines.ts'
 export { type OidcOptions, oidc } from './sign-in/oidc.ts'
 export { createMemoryGrants } from './sign-in/store/memory.ts'
 export type { GrantEntry, GrantPage, GrantStore, GrantWrite } from './sign-in/store/store.ts'
-export { UpstreamSignInError } from './sign-in/upstream/refresh.ts'
+export { UpstreamSignInError } from './sign-in/upstream/connection.ts'
 export {
   type Upstream,
   UpstreamFault,

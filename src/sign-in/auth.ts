@@ -70,9 +70,9 @@ export function signIn<E = Env>(options: SignInOptions<E>): SignInAuth {
   const verifier: Verifier = {
     authorizationServers: ({ resource }) => [placeOf(endpointOf(resource)).issuer],
     realm: 'sign-in',
-    async verify(token, { env, resource }) {
+    async verify(token, { env, resource, waitUntil }) {
       if (!isSignInToken(token)) throw new UnknownTokenError()
-      const context: SignInContext = { env, resource }
+      const context: SignInContext = { env, resource, waitUntil }
       const answer = await server.verify(token, context)
       if (answer.extra.sub === undefined) return { ...answer }
       const { sub, connection } = answer.extra

@@ -3,7 +3,7 @@ import { isA, memberOf } from '../definition/error-text.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { PROVIDER_OPTIONS, type ProviderOptions, promptOf } from './oidc.ts'
 import { notAllowed, quoted, upstreamError } from './upstream/errors.ts'
-import { createUpstreamFetch, type UpstreamFetch } from './upstream/fetch.ts'
+import { createUpstreamFetch, REFRESH_TIMEOUT_MS, type UpstreamFetch } from './upstream/fetch.ts'
 import { checkSettings, readSetting, refuseUndefined, SETTING, type Setting } from './upstream/settings.ts'
 import {
   type Upstream,
@@ -52,6 +52,7 @@ export function github(options: GithubOptions): Upstream {
   if (typeof organization === 'string' && !LOGIN.test(organization))
     throw new TypeError('"organization" of github must be the name in its URL: letters, digits and hyphens.')
   const send = createUpstreamFetch(options)
+  const sendPatiently = createUpstreamFetch({ ...options, timeoutMs: REFRESH_TIMEOUT_MS })
   const scopes = [
     ...['read:user', 'user:email'],
     ...(organization === undefined ? [] : ['read:org']),
@@ -92,7 +93,7 @@ export function github(options: GithubOptions): Upstream {
       guarded(() => {
         const { client_id, client_secret } = settings(env)
         const form = { client_id, client_secret, grant_type: 'refresh_token', refresh_token: refreshToken }
-        return askForTokens(form, send)
+        return askForTokens(form, sendPatiently)
       }),
     faultIn(env) {
       try {

@@ -27,7 +27,10 @@ export interface ProviderOptions {
    * their connection. Default true.
    */
   offlineAccess?: boolean
-  /** Milliseconds for one request to the provider, up to 10 000: all that one step of sign-in needs ends after 12 000. Default 5000. */
+  /**
+   * Milliseconds for one request to the provider, up to 10 000: all that one step of sign-in needs ends after 12 000. Only the request for
+   * new tokens has a minute, since its answer counts, however late it comes. Default 5000.
+   */
   timeoutMs?: number
   /** Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch

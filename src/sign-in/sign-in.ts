@@ -77,6 +77,8 @@ export interface SignInContext {
   /** Of the caller, for limits. */
   readonly address?: string | undefined
   readonly report?: ((error: unknown) => void) | undefined
+  /** Keeps the invocation alive for work after the answer. Default: nothing does. */
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
 }
 
 export interface SignIn {
@@ -140,7 +142,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
   }
   const once = createOnce()
   const open = async (context: SignInContext): Promise<Signing> => {
-    const { env, resource, name, address, report = () => {} } = context
+    const { env, resource, name, address, report = () => {}, waitUntil = () => {} } = context
     const place = placeOf(resource)
     return {
       env,
@@ -156,6 +158,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       machines,
       documents,
       report,
+      waitUntil,
       reportOnce(error) {
         const { cause } = once(error)
         if (cause !== undefined) report(cause)

@@ -35,6 +35,8 @@ export interface Signing {
   readonly address: string | undefined
   readonly documents: Documents
   report(error: unknown): void
+  /** Keeps the invocation alive for work after the answer, where the platform can. */
+  waitUntil(work: Promise<unknown>): void
   /** The same for what only the operator can change: an error with the same text is reported once in the life of the process. */
   reportOnce(error: unknown): void
 }

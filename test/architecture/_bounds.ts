@@ -35,7 +35,7 @@ export const BOUNDS: readonly Bound[] = [
         'LibraryHelpers.completeAuthorization LibraryHelpers.lookupClient LibraryHelpers.parseAuthRequest ' +
         'LibraryServer.fetch LibraryServer.validateToken',
       'src/sign-in/server.ts': 'answer.open',
-      'src/sign-in/upstream/refresh.ts': 'persistently.attempt',
+      'src/sign-in/upstream/connection.ts': 'persistently.attempt',
       'src/sign-in/sign-in.ts': 'SignIn.serve SignIn.upstreamToken SignIn.verify',
       'src/sign-in/unit.ts': 'Unit.peek Unit.read createUnit.client inOneUnit.work',
     },

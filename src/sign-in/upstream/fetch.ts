@@ -5,6 +5,10 @@ import { UpstreamFault } from './upstream.ts'
 
 /** Milliseconds for one request, with its body. */
 export const UPSTREAM_TIMEOUT_MS = 5000
+/**
+ * The same for a refresh: many providers accept a refresh token once, so that a request which is given up may have used up the connection.
+ */
+export const REFRESH_TIMEOUT_MS = 60_000
 /** The keys of some providers are large; tokens and profiles are not. */
 const MAX_BYTES = 256 * 1024
 

@@ -4,7 +4,7 @@
  */
 import { isA } from '../../definition/error-text.ts'
 import { upstreamError, withRotated } from './errors.ts'
-import { createUpstreamFetch } from './fetch.ts'
+import { createUpstreamFetch, REFRESH_TIMEOUT_MS } from './fetch.ts'
 import type { OpenIdDefinition } from './openid/definition.ts'
 import { exchange } from './openid/exchange.ts'
 import { faultOf } from './openid/faults.ts'
@@ -23,6 +23,7 @@ export type { Claims } from './openid/definition.ts'
 export function createOpenId(definition: OpenIdDefinition): Upstream {
   const { name, id, scopes } = definition
   const send = createUpstreamFetch(definition)
+  const sendPatiently = createUpstreamFetch({ ...definition, timeoutMs: REFRESH_TIMEOUT_MS })
   const metadata = createMetadata(send)
 
   /** Every failure becomes one of the two errors. */
@@ -54,7 +55,7 @@ export function createOpenId(definition: OpenIdDefinition): Upstream {
       ),
     async refresh(given) {
       let rotated: string | undefined
-      const ask = () => refresh(definition, given, send, metadata, (found) => (rotated = found))
+      const ask = () => refresh(definition, given, sendPatiently, metadata, (found) => (rotated = found))
       try {
         return await guarded(ask, () => [given.refreshToken, rotated, secretOf(definition, given.env)])
       } catch (error) {

@@ -16,7 +16,7 @@ const MARGIN_MS = 60_000
 const MIN_MARGIN_MS = 5000
 /** The time of a code: without the tokens of the connection, those of the provider are not kept. */
 const CODE_MS = 600_000
-/** Milliseconds for one answer of the provider: less than the lease, which another process takes afterwards. */
+/** Milliseconds for one answer of the provider, where a person waits or an older token can be used. */
 export const UPSTREAM_TIMEOUT_MS = 12_000
 
 /** The tokens, and whose they are. */
@@ -49,8 +49,15 @@ export type StoredTokens = PersonTokens & {
 export interface Stored {
   /** Of `StoredTokens`. */
   readonly sealed: string
-  /** Of the process that refreshes them. */
-  readonly lease?: { readonly id: string } | undefined
+  readonly lease?: Lease | undefined
+}
+
+/** Of the process that refreshes them. */
+export interface Lease {
+  /** Random. */
+  readonly id: string
+  /** Counts up while it waits for the provider. */
+  readonly beat?: number | undefined
 }
 
 /** Milliseconds by which the store's clock is ahead of this machine's. */

@@ -2,7 +2,7 @@
 
 /**
  * An identity provider. `google`, `github`, `entra`, `cognito` and `oidc` make one. One of your own must verify all that it returns: who it
- * names is signed in. Each call of it ends after 12 seconds; errors other than the two that are named count as unavailable.
+ * names is signed in. Each call of it ends after 12 seconds, a refresh after 65; errors other than the two that are named count as unavailable.
  */
 export interface Upstream {
   /** For people, such as `Google`. */

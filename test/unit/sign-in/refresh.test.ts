@@ -1,8 +1,17 @@
 /** The provider's token is refreshed once, whatever is lost, late, repeated, or by another clock; and nobody loses a connection by it. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { cognito } from '../../../src/sign-in/cognito.ts'
+import { entra } from '../../../src/sign-in/entra.ts'
+import { github } from '../../../src/sign-in/github.ts'
+import { google } from '../../../src/sign-in/google.ts'
+import { oidc } from '../../../src/sign-in/oidc.ts'
 import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import type { GrantStore, GrantWrite } from '../../../src/sign-in/store/store.ts'
-import { UpstreamRefusedError, UpstreamUnavailableError } from '../../../src/sign-in/upstream/upstream.ts'
+import {
+  type Upstream,
+  UpstreamRefusedError,
+  UpstreamUnavailableError,
+} from '../../../src/sign-in/upstream/upstream.ts'
 import {
   connected,
   createWorld,
@@ -17,6 +26,21 @@ import {
 afterEach(() => vi.useRealTimers())
 
 const HOUR = 3_600_000
+const TIMERS = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const
+
+/** Until it is so, without any time. */
+async function turns(isSo: () => boolean): Promise<void> {
+  for (let count = 0; count < 20_000 && !isSo(); count++)
+    await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Fake seconds, in which what waits for nothing but the processor goes on. */
+async function pass(seconds: number): Promise<void> {
+  for (let tenths = Math.round(seconds * 10); tenths > 0; tenths--) {
+    for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve))
+    await vi.advanceTimersByTimeAsync(100)
+  }
+}
 
 /** A provider that accepts each refresh token once, and its answers. */
 function rotating(answered: () => Promise<unknown> = async () => {}): FakeUpstream {
@@ -188,13 +212,86 @@ describe('a refresh of the provider’s token', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const late = get().catch((error: unknown) => error)
     await vi.waitFor(() => expect(upstream.refreshed).toHaveLength(1))
-    vi.advanceTimersByTime(12_001)
+    vi.advanceTimersByTime(29_001)
     expect(await late).toMatchObject({ code: 'upstream_unavailable' })
     vi.useRealTimers()
     answer()
     expect(await get()).toBe('access-1')
     expect(upstream.refreshed).toHaveLength(1)
     expect(await isConnected()).toBe(true)
+  })
+
+  it('a provider that needs 40 seconds is asked once, by all instances, and its answer counts', async () => {
+    const store = createMemoryGrants()
+    let answer = (): void => {}
+    const upstream = rotating(() => new Promise<void>((resolve) => (answer = resolve)))
+    const worlds = [createWorld({ store, upstream }), createWorld({ store, upstream })] as const
+    const kept: Promise<unknown>[] = []
+    const { extra } = await personOf(worlds[0], (await connected(worlds[0])).tokens.access_token)
+    const get = ({ signIn, context }: World) =>
+      signIn
+        .upstreamToken(extra.sub, extra.connection, { ...context, waitUntil: (work) => kept.push(work) })
+        .catch(({ code }) => code)
+    vi.useFakeTimers({ toFake: [...TIMERS, 'performance'] })
+    const outcomes: unknown[] = []
+    const note = (outcome: unknown) => void outcomes.push(outcome)
+    void get(worlds[0]).then(note)
+    await turns(() => upstream.refreshed.length === 1)
+    await pass(10)
+    void get(worlds[1]).then(note)
+    await pass(18)
+    expect(outcomes).toEqual([])
+    await pass(2)
+    await turns(() => outcomes.length === 1)
+    expect(outcomes).toEqual(['upstream_unavailable'])
+    for (let seconds = 0; seconds < 15 && outcomes.length < 2; seconds++) await pass(1)
+    expect(outcomes).toEqual(['upstream_unavailable', 'upstream_unavailable'])
+    void get(worlds[1]).then(note)
+    await pass(1)
+    expect([upstream.refreshed.length, kept.length]).toEqual([1, 1])
+    answer()
+    await kept[0]
+    while (outcomes.length < 3) await pass(0.1)
+    expect(outcomes[2]).toBe('access-1')
+    expect(upstream.refreshed).toHaveLength(1)
+  })
+
+  it('a provider that never answers does not hold others up for longer than 81 seconds', async () => {
+    const store = createMemoryGrants()
+    const upstream = fakeUpstream()
+    upstream.expiresIn = 1000
+    upstream.refreshWith = () => new Promise(() => {})
+    const world = createWorld({ store, upstream })
+    const { get } = await held(world)
+    vi.useFakeTimers({ toFake: [...TIMERS, 'performance'] })
+    get().catch(() => {})
+    await pass(82)
+    upstream.refreshWith = async () => ({ accessToken: 'fresh', expiresAt: Date.now() + HOUR })
+    const outcome = vi.fn()
+    void get().then(outcome)
+    for (let seconds = 0; seconds < 20 && outcome.mock.calls.length === 0; seconds++) await pass(1)
+    expect(outcome).toHaveBeenCalledExactlyOnceWith('fresh')
+  })
+
+  it('a token that is still valid is used after 12 seconds, and the late answer counts', async () => {
+    let answer = (): void => {}
+    const upstream = rotating(() => new Promise<void>((resolve) => (answer = resolve)))
+    upstream.expiresIn = 50_000
+    const world = createWorld({ upstream })
+    const { get } = await held(world)
+    vi.useFakeTimers({ toFake: [...TIMERS, 'performance'] })
+    const outcome = vi.fn()
+    void get().then(outcome)
+    await turns(() => upstream.refreshed.length === 1)
+    await pass(11)
+    expect(outcome).not.toHaveBeenCalled()
+    await pass(2)
+    await turns(() => outcome.mock.calls.length > 0)
+    expect(outcome).toHaveBeenCalledExactlyOnceWith('upstream-access-of-anna')
+    answer()
+    vi.useRealTimers()
+    expect(await get()).toBe('access-1')
+    expect(upstream.refreshed).toHaveLength(1)
   })
 
   it('is over within 30 seconds, however slow the store is', async () => {
@@ -274,5 +371,52 @@ describe('a refresh of the provider’s token', () => {
     const after = createWorld({ store, secrets: ['another secret of thirty-two characters or more'] })
     await expect(before.get(after)).rejects.toMatchObject({ code: 'upstream_sign_in_needed' })
     expect(await before.isConnected()).toBe(false)
+  })
+})
+
+describe('the request for new tokens', () => {
+  const ISSUER = 'https://login.example'
+  const client = { clientId: 'the-id', clientSecret: 'the-secret', timeoutMs: 1000 }
+  const PROVIDERS: { readonly [name: string]: (fetch: typeof globalThis.fetch) => Upstream } = {
+    oidc: (fetch) => oidc({ ...client, issuer: ISSUER, fetch }),
+    google: (fetch) => google({ ...client, fetch }),
+    github: (fetch) => github({ ...client, fetch }),
+    entra: (fetch) => entra({ ...client, tenant: '0f0f0f0f-1111-2222-3333-444444444444', fetch }),
+    cognito: (fetch) => cognito({ ...client, region: 'eu-west-1', userPoolId: 'eu-west-1_AbC', fetch }),
+  }
+
+  it.each(Object.keys(PROVIDERS))(
+    'of %s has a minute, whatever timeoutMs is: its answer counts',
+    async (name) => {
+      let signal: AbortSignal | undefined
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const url = String(input)
+        if (!url.includes('.well-known')) {
+          signal = init!.signal!
+          return new Promise<Response>(() => {})
+        }
+        const issuer = url.replace('/.well-known/openid-configuration', '')
+        const ends = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'].map((one) => [
+          one,
+          `${issuer}/${one}`,
+        ])
+        return Response.json({ issuer, ...Object.fromEntries(ends) })
+      }
+      vi.useFakeTimers({ toFake: [...TIMERS] })
+      const asked = PROVIDERS[name]!(fetch).refresh!({ env: {}, refreshToken: 'r' }).catch(
+        (error: unknown) => error,
+      )
+      await pass(59)
+      expect(signal?.aborted).toBe(false)
+      await pass(2)
+      expect(signal?.aborted).toBe(true)
+      expect(await asked).toMatchObject({ code: 'upstream_unavailable' })
+    },
+  )
+
+  it('is known for each provider that there is', async () => {
+    const { default: manifest } = await import('../../../package.json', { with: { type: 'json' } })
+    const entries = Object.keys(manifest.exports).flatMap((one) => /^\.\/sign-in\/(.+)/.exec(one)?.[1] ?? [])
+    expect(Object.keys(PROVIDERS).sort()).toEqual([...entries, 'oidc'].sort())
   })
 })

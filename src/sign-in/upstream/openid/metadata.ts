@@ -3,6 +3,7 @@ import * as oauth from 'oauth4webapi'
 import { isSecureUrl } from '../../../auth/issuer.ts'
 import { memberOf } from '../../../definition/error-text.ts'
 import { setNewest } from '../../../definition/set-newest.ts'
+import { pause } from '../../unit.ts'
 import type { UpstreamFetch } from '../fetch.ts'
 import { UpstreamFault } from '../upstream.ts'
 import { type Provider, requestOptions } from './definition.ts'
@@ -17,6 +18,12 @@ const METADATA_PATH = '/.well-known/openid-configuration'
 const METADATA_MAX_AGE_MS = 600_000
 /** For how long metadata is used if it cannot be fetched again. */
 const METADATA_MAX_KEPT_MS = 86_400_000
+/** After a failure. */
+const FAILED_MS = 10_000
+/** For how long a request that comes meanwhile leaves the question to the one that asks: that may have ended with its client. */
+const LOOK_MS = 1000
+/** In all, 5 seconds. */
+const MAX_LOOKS = 100
 /** Issuers by environment: each deployment has one. */
 const MAX_ISSUERS = 8
 
@@ -28,20 +35,63 @@ export interface Known {
 
 export type Metadata = (provider: Provider) => Promise<Known>
 
+interface Failure {
+  readonly error: unknown
+  /** Until then, nobody asks. */
+  readonly until: number
+}
+
+/**
+ * A provider that fails is asked by one request at a time, after a pause: all others fail at once, or use what was known before. Requests
+ * look at what another has found, and never wait for its promise: on Workers, that would be the answer of another request.
+ */
 export function createMetadata(send: UpstreamFetch): Metadata {
   const known = new Map<string, Known>()
+  const failures = new Map<string, Failure>()
+  /** When somebody began to ask last. */
+  const asking = new Map<string, number>()
+  const current = (issuer: string): Known | undefined => {
+    const found = known.get(issuer)
+    return found !== undefined && Date.now() - found.fetchedAt < METADATA_MAX_AGE_MS ? found : undefined
+  }
+  const isAsked = (issuer: string): boolean => Date.now() - (asking.get(issuer) ?? 0) < LOOK_MS
+  const ask = async (provider: Provider): Promise<Known> => {
+    const { issuer } = provider
+    setNewest(asking, issuer, Date.now(), MAX_ISSUERS)
+    // Whoever comes while a provider that failed is asked again does not wait for it.
+    const failure = failures.get(issuer)
+    if (failure !== undefined) failures.set(issuer, { ...failure, until: Date.now() + FAILED_MS })
+    try {
+      const server = await discover(provider, send)
+      const found = { server, fetchedAt: Date.now(), keys: known.get(issuer)?.keys ?? {} }
+      setNewest(known, issuer, found, MAX_ISSUERS)
+      failures.delete(issuer)
+      return found
+    } catch (error) {
+      setNewest(failures, issuer, { error, until: Date.now() + FAILED_MS }, MAX_ISSUERS)
+      throw error
+    } finally {
+      asking.delete(issuer)
+    }
+  }
   return async (provider) => {
     const { issuer } = provider
     const before = known.get(issuer)
-    const age = before === undefined ? Number.POSITIVE_INFINITY : Date.now() - before.fetchedAt
-    if (before !== undefined && age < METADATA_MAX_AGE_MS) return before
+    const isUsable = before !== undefined && Date.now() - before.fetchedAt < METADATA_MAX_KEPT_MS
+    for (let looks = 0; looks < MAX_LOOKS; looks++) {
+      const found = current(issuer)
+      if (found !== undefined) return found
+      const failure = failures.get(issuer)
+      const isPaused = failure !== undefined && failure.until > Date.now()
+      if (isUsable && (isPaused || isAsked(issuer))) return before
+      if (isPaused) throw failure.error
+      if (!isAsked(issuer)) break
+      await pause(LOOK_MS / 20)
+    }
     try {
-      const server = await discover(provider, send)
-      const found = { server, fetchedAt: Date.now(), keys: before?.keys ?? {} }
-      setNewest(known, issuer, found, MAX_ISSUERS)
-      return found
+      return await ask(provider)
     } catch (error) {
-      if (before !== undefined && age < METADATA_MAX_KEPT_MS) return before
+      if (isUsable) return before
       throw error
     }
   }

@@ -30,7 +30,7 @@ export type Refreshed = UpstreamTokens & Partial<Pick<UpstreamIdentity, 'issuer'
 export async function refresh(
   definition: OpenIdDefinition,
   { env, refreshToken }: { readonly env: unknown; readonly refreshToken: string },
-  send: UpstreamFetch,
+  sendPatiently: UpstreamFetch,
   metadata: Metadata,
   onRotated: (refreshToken: string | undefined) => void,
 ): Promise<Refreshed> {
@@ -43,7 +43,7 @@ export async function refresh(
       clientOf(provider),
       authentication(definition, server, provider),
       refreshToken,
-      requestOptions(provider, send),
+      requestOptions(provider, sendPatiently),
     )
     .then(toTokenAnswer)
   onRotated(textOrNone(answer.members.refresh_token))
