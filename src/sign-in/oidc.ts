@@ -42,7 +42,7 @@ export interface OidcOptions extends ProviderOptions {
   issuer: Setting
   /** For people, on the pages. Default: the host of the issuer, otherwise `the identity provider`. */
   name?: string
-  /** For records. Default `oidc`. A new one with the same issuer keeps all connections. */
+  /** For records. Default `oidc`. With a new one people sign in again, as with a new issuer; who they are stays the same. */
   id?: string
   /** How the client authenticates. Default: what the provider lists, `basic` before `post`. */
   clientAuth?: 'basic' | 'post'

@@ -1,7 +1,8 @@
 /** The authorization server: answers the requests of sign-in, at any platform, over a store of grants. */
 import { isA, textOf } from '../definition/error-text.ts'
 import { isForm, isJson, isUnencoded } from '../http/content-type.ts'
-import { authorize, callback } from './browser/browser.ts'
+import { authorize } from './browser/browser.ts'
+import { callback } from './browser/callback.ts'
 import { removeConnection, showConnections } from './browser/connections.ts'
 import { FlowLimitError } from './browser/flow.ts'
 import { decide } from './browser/question.ts'

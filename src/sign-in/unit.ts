@@ -23,12 +23,25 @@ export class SignInBusyError extends Error {
   readonly code = 'sign_in_busy'
 }
 
+/** What is to be stored does not fit into an entry: trying again does not help. */
+export class EntryTooLargeError extends RangeError {
+  override readonly name = 'EntryTooLargeError'
+  readonly bytes: number
+  constructor(bytes: number) {
+    super(`An entry of sign-in would have ${bytes} bytes: at most ${MAX_VALUE_BYTES} fit.`)
+    this.bytes = bytes
+  }
+}
+
 export interface Unit {
   /** Nothing is written if the entry changes before `commit`. */
   read(key: string): Promise<string | undefined>
   /** The entry may change meanwhile. */
   peek(key: string): Promise<GrantEntry | undefined>
-  /** @param expiresAt Milliseconds since the epoch. Undefined: never. */
+  /**
+   * @param expiresAt Milliseconds since the epoch. Undefined: never.
+   * @throws EntryTooLargeError
+   */
   put(key: string, value: string, expiresAt?: number): void
   delete(key: string): void
   /** What `put` was given for a key. */
@@ -96,8 +109,8 @@ function createUnit(
     return seen.get(key)?.value
   }
   const put = (key: string, value: string, expiresAt?: number): void => {
-    if (new TextEncoder().encode(value).length > MAX_VALUE_BYTES)
-      throw new RangeError(`An entry of sign-in is over ${MAX_VALUE_BYTES} bytes.`)
+    const bytes = new TextEncoder().encode(value).length
+    if (bytes > MAX_VALUE_BYTES) throw new EntryTooLargeError(bytes)
     writes.set(key, { value, expiresAt })
   }
   const remove = (key: string): void => {

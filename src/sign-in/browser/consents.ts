@@ -5,7 +5,7 @@ import { isLoopbackUrl, libraryFor, type Signing } from '../signing.ts'
 import type { AuthorizationRequest } from '../tokens/library.ts'
 import type { Unit } from '../unit.ts'
 import { storeUpstreamTokens } from '../upstream/tokens.ts'
-import type { Arrived } from './person.ts'
+import type { Arrived, Person } from './person.ts'
 
 const REMEMBERED_MS = 90 * 24 * 60 * 60 * 1000
 
@@ -16,6 +16,12 @@ interface Consent {
   readonly clientId: string
   readonly name: string
   readonly scopes: readonly string[]
+}
+
+/** What each access token knows of its person. */
+export interface Props extends Pick<Person, 'name' | 'email' | 'claims'> {
+  /** `providerOf` when the person signed in. */
+  readonly provider: string | undefined
 }
 
 /** `metadata` of a grant: what its person sees of it. */
@@ -63,7 +69,12 @@ export async function complete(
     userId: person.sub,
     metadata,
     scope: request.scope,
-    props: { name: person.name, email: person.email, claims: person.claims },
+    props: {
+      name: person.name,
+      email: person.email,
+      claims: person.claims,
+      provider: tokens.provider,
+    } satisfies Props,
     revokeExistingGrants: false,
   })
   const grantId = new URL(redirectTo).searchParams.get('code')?.split(':')[1]

@@ -1,8 +1,10 @@
 /** Checks access tokens of sign-in: whether the store knows them, and whether their connection still exists. */
 import { InvalidTokenError, VerifierUnavailableError } from '../../auth/verifier.ts'
 import { textOf } from '../../definition/error-text.ts'
+import type { Props } from '../browser/consents.ts'
 import type { Person } from '../browser/person.ts'
 import { libraryFor, offered, type Signing } from '../signing.ts'
+import { isOfAnother } from '../upstream/tokens.ts'
 import { grantKey } from './grants.ts'
 import type { LibraryStore, Validated } from './library.ts'
 import { isMachineToken, type MachineCaller, verifyMachineToken } from './machine-tokens.ts'
@@ -56,7 +58,9 @@ export async function verifyToken(token: string, signing: Signing): Promise<Call
   }
   if (validated === null) throw new InvalidTokenError('The token is not valid, or has expired.')
   if (grant === undefined) throw new InvalidTokenError('The connection was ended: sign in again.')
-  const { name, email, claims } = validated.props as Pick<Person, 'name' | 'email' | 'claims'>
+  const { name, email, claims, provider } = validated.props as Props
+  if (isOfAnother(signing, { provider }))
+    throw new InvalidTokenError('This server has another identity provider now: sign in again.')
   return {
     clientId: validated.clientId,
     scopes: offered(validated.scope, signing),

@@ -35,7 +35,11 @@ export function providerOf({ upstream, env }: Pick<Signing, 'env' | 'upstream'>)
   }
 }
 
-export function isOfAnother(own: Pick<Signing, 'env' | 'upstream'>, { provider }: PersonTokens): boolean {
+/** Whether somebody signed in with another provider than the one in use. While that is not set up, nobody did. */
+export function isOfAnother(
+  own: Pick<Signing, 'env' | 'upstream'>,
+  { provider }: { readonly provider?: string | undefined },
+): boolean {
   const current = providerOf(own)
   return current !== undefined && provider !== current
 }

@@ -14,7 +14,7 @@ import {
 import { checkKeyIssuer, IdTokenProblem, inIdToken, tenantIssuer, unverifiedClaims } from './id-token.ts'
 import { profileOf, toIdentity } from './identity.ts'
 import type { Metadata } from './metadata.ts'
-import { thatFit, toTokenAnswer, toTokens } from './token-answer.ts'
+import { toTokenAnswer, toTokens } from './token-answer.ts'
 
 export async function exchange(
   definition: OpenIdDefinition,
@@ -64,7 +64,7 @@ export async function exchange(
   checkKeyIssuer(provider, known, result.id_token!, claims)
   definition.check?.(claims, env)
   const profile = await profileOf(server, client, result.access_token, claims, options)
-  return toIdentity(definition, claims, profile, thatFit(toTokens(result)))
+  return toIdentity(definition, claims, profile, toTokens(result))
 }
 
 /** Mix-up (RFC 9207 §2.4): the code of another provider must not be sent to this one. */

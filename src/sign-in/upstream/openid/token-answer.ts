@@ -63,15 +63,3 @@ export function toTokens({
     ...(scope !== undefined && { scopes: scope.split(' ') }),
   }
 }
-
-/** Characters of the tokens of a person: more do not fit into an entry of the store. */
-const MAX_TOKEN_CHARACTERS = 24_576
-
-/** Of a sign-in. At a refresh, a long access token is left out of the store. */
-export function thatFit(tokens: UpstreamTokens): UpstreamTokens {
-  if (tokens.accessToken.length + (tokens.refreshToken ?? '').length <= MAX_TOKEN_CHARACTERS) return tokens
-  throw new UpstreamFault(
-    'answer_invalid',
-    `The tokens have more than ${MAX_TOKEN_CHARACTERS} characters, which cannot be stored. Let the provider put less into access tokens.`,
-  )
-}

@@ -7,11 +7,13 @@ import {
   answer,
   arrive,
   authorizeUrl,
+  connected,
   createWorld,
   fakeUpstream,
   handleOf,
   leave,
   ORIGIN,
+  refresh,
   registered,
   signInAs,
   type World,
@@ -97,6 +99,36 @@ describe('RFC 9700 §4.4: mix-up of the provider’s answers to us', () => {
     const second = createWorld({ store: first.store, upstream })
     expect((await second.get(callback(), jar.headers)).status).toBe(400)
     expect(upstream.exchanged).toEqual([])
+  })
+
+  it('tokens of people of one provider end with it, on every path, and those of the new one are not the old one’s', async () => {
+    const old = createWorld({ cacheMs: 0 })
+    const one = await connected(old)
+    const upstream = { ...fakeUpstream(), id: 'other' }
+    const next = createWorld({ store: old.store, upstream, cacheMs: 0 })
+    const other = await connected(next)
+    const check = ({ signIn, context }: World, token: string) =>
+      signIn.verify(token, context).then(
+        () => 'let in',
+        ({ code, message }) => `${code}: ${message}`,
+      )
+    const refused = 'invalid_token: This server has another identity provider now: sign in again.'
+    expect(await check(old, one.tokens.access_token)).toBe('let in')
+    expect(await check(next, one.tokens.access_token)).toBe(refused)
+    expect(await check(next, other.tokens.access_token)).toBe('let in')
+    // An instance that was not replaced yet.
+    expect(await check(old, other.tokens.access_token)).toBe(refused)
+    expect((await refresh(next, one.tokens.refresh_token, one.clientId)).status).toBe(400)
+    expect(await check(old, one.tokens.access_token)).toContain('invalid_token')
+    // A new secret of the same provider, or none yet, is not another one.
+    const unset = {
+      ...upstream,
+      metadataUrl: () => {
+        throw new Error('not set')
+      },
+    }
+    const later = createWorld({ store: old.store, upstream: unset, cacheMs: 0 })
+    expect(await check(later, other.tokens.access_token)).toBe('let in')
   })
 
   it('a code with the verifier of another sign-in → refused by the provider', async () => {
