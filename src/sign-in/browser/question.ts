@@ -15,7 +15,7 @@ import { type AuthorizationRequest, authorizationErrorRedirect } from '../tokens
 import type { Unit } from '../unit.ts'
 import { toUpstream } from './away.ts'
 import type { ClientSeen } from './consents.ts'
-import { type BegunFlow, beginFlow, readFlow } from './flow.ts'
+import { beginFlow, readFlow } from './flow.ts'
 import type { Arrived, Person } from './person.ts'
 import { endSession, type Session } from './session.ts'
 import { letIn, refuseChanged } from './to-client.ts'
