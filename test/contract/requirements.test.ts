@@ -5,7 +5,7 @@ import { REQUIREMENTS, type Requirement } from './requirements.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const SOURCE =
-  /^https:\/\/(modelcontextprotocol\.io\/specification\/20\d\d-\d\d-\d\d\/|www\.rfc-editor\.org\/rfc\/rfc\d+|fetch\.spec\.whatwg\.org\/)/
+  /^https:\/\/(modelcontextprotocol\.io\/(?:specification\/20\d\d-\d\d-\d\d|seps)\/|www\.rfc-editor\.org\/rfc\/rfc\d+|fetch\.spec\.whatwg\.org\/)/
 
 /** Ids in brackets at the end of a test's name, one after another where it proves several. */
 const CITATION = /\[([a-z]+\.[a-z0-9-]+)\](?=['"`]| \[)/g

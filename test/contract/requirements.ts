@@ -19,6 +19,7 @@ const COMPLETION = `${SPEC}/server/utilities/completion`
 const CACHING = `${SPEC}/server/utilities/caching`
 const PAGINATION = `${SPEC}/server/utilities/pagination`
 const LOGGING = `${SPEC}/server/utilities/logging`
+const EVENTS = 'https://modelcontextprotocol.io/seps/3415-events-extension'
 const SUBSCRIPTIONS = `${SPEC}/basic/patterns/subscriptions`
 const PROGRESS = `${SPEC}/basic/patterns/progress`
 const MRTR = `${SPEC}/basic/patterns/mrtr`
@@ -893,6 +894,47 @@ export const REQUIREMENTS = {
   'listen.filter': {
     statement: 'A filter that is none is -32602.',
     source: [`${SUBSCRIPTIONS}#notification-filter`],
+  },
+  'events.list': {
+    statement:
+      'events/list has the events that the caller may subscribe to, in pages, with schemas and modes.',
+    source: [EVENTS],
+  },
+  'events.subscribe': {
+    statement: 'events/subscribe verifies the endpoint; its id is of the caller, URL, event and arguments.',
+    source: [EVENTS],
+  },
+  'events.unsubscribe': {
+    statement: 'After events/unsubscribe, nothing more is delivered.',
+    source: [EVENTS],
+  },
+  'events.delivery': {
+    statement: 'An event is delivered, signed, to each subscription that it matches, and to no other.',
+    source: [EVENTS],
+  },
+  'events.retries': {
+    statement: 'A delivery that failed is tried again later, with the same id.',
+    source: [EVENTS],
+  },
+  'events.expiry': {
+    statement: 'After a subscription has expired or was revoked, nothing more is delivered.',
+    source: [EVENTS],
+  },
+  'events.faults': {
+    statement: 'With each write of the store rejected, delayed or lost in turn, no event is lost.',
+    source: ['docs/mcp-events-running.md'],
+  },
+  'events.poll': {
+    statement: 'events/poll has the events after a cursor, once each, and says where some were skipped.',
+    source: [EVENTS],
+  },
+  'events.stream': {
+    statement: 'events/stream notifies of each event, and ends with its result.',
+    source: [EVENTS],
+  },
+  'events.list-changed': {
+    statement: 'Clients that listen are notified when the list of events has changed.',
+    source: [EVENTS],
   },
   'extensions.declared': {
     statement:

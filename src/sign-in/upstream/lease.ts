@@ -38,7 +38,7 @@ export function keepAlive(place: Place, id: string): () => void {
       isWriting = false
     }
   }
-  // A beat that is not written is missed by nobody unless three are.
+  // A lease lasts until three beats in a row were not written.
   const timer = setInterval(() => void beat().catch(() => {}), BEAT_MS)
   const stop = (): void => clearInterval(timer)
   return stop

@@ -126,8 +126,8 @@ async function tokenOf(call: Call): Promise<string> {
 }
 
 /**
- * Undefined: look again. `lease` is this call's, since `heldSince` at the earliest. The call may end before the provider answers: what it
- * answers is stored all the same, as long as the platform lets the process work.
+ * Undefined: look again. `lease` is this call's, since `heldSince` at the earliest. The call may end before the provider answers: its
+ * answer is still stored, as long as the platform lets the process work.
  */
 async function renew(
   call: Call,

@@ -16,7 +16,7 @@ import { mcp } from 'mayfly-mcp/hono'
 import { durableRunner, lambda, sqsRunner, streamingLambda } from 'mayfly-mcp/lambda'
 import { natsBus } from 'mayfly-mcp/nats'
 import { netlify, netlifyEdge } from 'mayfly-mcp/netlify'
-import { createSessions, nodeListener, serve, startHTTP, startStdio } from 'mayfly-mcp/node'
+import { createSessions, nodeEventSender, nodeListener, serve, startHTTP, startStdio } from 'mayfly-mcp/node'
 import {
   postgresBus,
   postgresEvents,
@@ -155,6 +155,7 @@ export const ADAPTERS: {
       options: { maxSessions: 1, idleMs: 1000, enableJsonResponse: true, onsessioninitialized() {} },
     },
     fileKeyStore: 'takes the path of a file',
+    nodeEventSender: { call: nodeEventSender, options: { allowLoopback: true, resolve: async () => [] } },
     nodeListener: on(nodeListener, { hostname: '127.0.0.1' }),
     serve: {
       ...on(async (given, options) => (await serve(given, options)).close(), { port: 0 }),

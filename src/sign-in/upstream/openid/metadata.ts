@@ -58,7 +58,7 @@ export function createMetadata(send: UpstreamFetch): Metadata {
   const ask = async (provider: Provider): Promise<Known> => {
     const { issuer } = provider
     setNewest(asking, issuer, Date.now(), MAX_ISSUERS)
-    // Whoever comes while a provider that failed is asked again does not wait for it.
+    // Other requests do not wait while a provider that failed is asked again.
     const failure = failures.get(issuer)
     if (failure !== undefined) failures.set(issuer, { ...failure, until: Date.now() + FAILED_MS })
     try {
