@@ -3,16 +3,10 @@ import * as oauth from 'oauth4webapi'
 import { quoted } from '../errors.ts'
 import type { UpstreamFetch } from '../fetch.ts'
 import { UpstreamFault, type UpstreamIdentity, type UpstreamReturn } from '../upstream.ts'
-import {
-  authentication,
-  type Claims,
-  clientOf,
-  type OpenIdDefinition,
-  type Provider,
-  requestOptions,
-} from './definition.ts'
+import type { Claims, OpenIdDefinition, Provider } from './definition.ts'
 import { checkKeyIssuer, IdTokenProblem, inIdToken, tenantIssuer, unverifiedClaims } from './id-token.ts'
 import { profileOf, toIdentity } from './identity.ts'
+import { authentication, clientOf, requestOptions } from './library-options.ts'
 import type { Metadata } from './metadata.ts'
 import { toTokenAnswer, toTokens } from './token-answer.ts'
 

@@ -6,7 +6,8 @@ import { setNewest } from '../../../definition/set-newest.ts'
 import { pause } from '../../unit.ts'
 import type { UpstreamFetch } from '../fetch.ts'
 import { UpstreamFault } from '../upstream.ts'
-import { type Provider, requestOptions } from './definition.ts'
+import type { Provider } from './definition.ts'
+import { requestOptions } from './library-options.ts'
 
 /** `HS256` could be made with a value that is not secret, such as the public key; `none` with nothing. */
 const ALGORITHMS = [

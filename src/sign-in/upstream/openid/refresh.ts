@@ -2,15 +2,9 @@
 import * as oauth from 'oauth4webapi'
 import type { UpstreamFetch } from '../fetch.ts'
 import type { UpstreamIdentity, UpstreamTokens } from '../upstream.ts'
-import {
-  authentication,
-  type Claims,
-  clientOf,
-  type OpenIdDefinition,
-  type Provider,
-  requestOptions,
-} from './definition.ts'
+import type { Claims, OpenIdDefinition, Provider } from './definition.ts'
 import { inIdToken, tenantIssuer, unverifiedClaims } from './id-token.ts'
+import { authentication, clientOf, requestOptions } from './library-options.ts'
 import type { Metadata } from './metadata.ts'
 import {
   type TokenAnswer,
