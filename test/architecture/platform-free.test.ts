@@ -110,7 +110,7 @@ describe('src', () => {
     const bundled = [
       { file: 'src/sign-in/tokens/library.ts', name: '@cloudflare/workers-oauth-provider' },
       ...[
-        'definition',
+        'library-options',
         'exchange',
         'faults',
         'id-token',
