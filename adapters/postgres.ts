@@ -35,9 +35,9 @@ export {
   postgresKeyStore,
 } from './_postgres/key-store.ts'
 export type { PgConnection, PgPool, PostgresSql } from './_postgres/receive.ts'
+export type { PostgresClient } from './_postgres/run.ts'
 export { type PostgresTaskOwner, postgresTaskSchema } from './_postgres/task-schema.ts'
 export {
-  type PostgresClient,
   type PostgresTaskStore,
   type PostgresTaskStoreOptions,
   postgresTaskStore,

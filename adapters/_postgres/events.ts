@@ -1,7 +1,7 @@
 /** Events, their subscriptions and deliveries in a table of Postgres. */
 import { openKeyedTable, type PostgresKeyed, type PostgresKeyedOptions } from './keyed.ts'
 import { toKeyedSchema } from './keyed-schema.ts'
-import type { PostgresClient } from './task-store.ts'
+import type { PostgresClient } from './run.ts'
 
 /** Options of `postgresEvents`. */
 export type PostgresEventsOptions = PostgresKeyedOptions

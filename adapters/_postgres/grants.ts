@@ -1,7 +1,7 @@
 /** Grants of sign-in in a table of Postgres. */
 import { openKeyedTable, type PostgresKeyed, type PostgresKeyedOptions } from './keyed.ts'
 import { toKeyedSchema } from './keyed-schema.ts'
-import type { PostgresClient } from './task-store.ts'
+import type { PostgresClient } from './run.ts'
 
 /** Options of `postgresGrants`. */
 export type PostgresGrantsOptions = PostgresKeyedOptions

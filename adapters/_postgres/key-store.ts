@@ -1,5 +1,4 @@
 /** API keys in a table of Postgres. Each operation is one statement, so that any driver and any pooler works. */
-import { memberOf } from '../../src/definition/error-text.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import { fromRecord, type KeyStore, toRecord } from '../../src/keys/store.ts'
@@ -8,8 +7,9 @@ import { outagesOf, watchConnection } from '../_bus/outages.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { refuseTypeFetch } from './fetch-types.ts'
 import { postgresKeySchema } from './key-schema.ts'
+import { createRun, MISSING_TABLE, type PostgresClient } from './run.ts'
+import type { Row } from './task-row.ts'
 import { checkTable } from './task-schema.ts'
-import type { PostgresClient } from './task-store.ts'
 
 /** Options of `postgresKeyStore`. */
 export interface PostgresKeyStoreOptions extends OutageOptions {
@@ -23,11 +23,6 @@ export interface PostgresKeyStore extends KeyStore {
   /** Creates the table if it does not exist. Several processes may do so concurrently. Needs the right to create. */
   migrate(): Promise<void>
 }
-
-/** Error codes for a missing table, schema or column. */
-const MISSING = new Set(['42P01', '3F000', '42703'])
-
-type Row = { readonly [column: string]: unknown }
 
 /**
  * Creates a store of API keys in Postgres, for `apiKeys` of `mayfly-mcp/keys`. While Postgres is down, it rejects within `timeoutMs`
@@ -48,21 +43,13 @@ export function postgresKeyStore(
   watchConnection(client, outagesOf(client, toReport(options, 'Postgres')))
   const ask = createStoreAsk(options, 'Postgres')
 
-  const query = async (text: string, ...parameters: (string | number)[]): Promise<Row[]> => {
-    const values = parameters.map(String)
-    try {
-      const result = await ask(() =>
-        'query' in client ? client.query(text, values) : client.unsafe(text, values),
-      )
-      return Array.isArray(result) ? (result as Row[]) : (result as { rows: Row[] }).rows
-    } catch (error) {
-      if (!MISSING.has(String(memberOf(error, 'code')))) throw error
-      throw new Error(
-        `The table "${table}" of API keys is missing: call migrate() of the store once, or run the SQL of postgresKeySchema().`,
-        { cause: error },
-      )
-    }
-  }
+  const run = createRun(client, ask, {
+    codes: MISSING_TABLE,
+    message: () =>
+      `The table "${table}" of API keys is missing: call migrate() of the store once, or run the SQL of postgresKeySchema().`,
+  })
+  const query = (text: string, ...parameters: (string | number)[]): Promise<Row[]> =>
+    run(text, parameters.map(String))
   const toKey = ({ record, revoked_at, last_used_at }: Row) =>
     fromRecord(String(record), { revokedAt: revoked_at, lastUsedAt: last_used_at })
 

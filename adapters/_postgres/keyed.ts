@@ -1,5 +1,4 @@
 /** A transactional store in a table of Postgres. Each operation is one statement, so that any driver and any pooler works. */
-import { memberOf } from '../../src/definition/error-text.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import { isEntryKey, toCommit, toRange } from '../../src/keyed/commit.ts'
@@ -10,9 +9,9 @@ import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import { refuseTypeFetch } from './fetch-types.ts'
 import { type EntryKind, NOW_MS, tableOf, toKeyedMigration } from './keyed-schema.ts'
-import { LOCK_NOT_AVAILABLE } from './migration.ts'
+import { createRun, MISSING_SCHEMA, type PostgresClient, runMigration } from './run.ts'
+import type { Row } from './task-row.ts'
 import { checkTable } from './task-schema.ts'
-import type { PostgresClient } from './task-store.ts'
 
 /** Options of a store in Postgres. */
 export interface PostgresKeyedOptions extends OutageOptions {
@@ -32,11 +31,6 @@ export interface PostgresKeyed extends KeyedStore {
   /** Creates the table if it does not exist, and the schema `mayfly` for it. Several processes may do so concurrently. Needs the right to create. */
   migrate(): Promise<void>
 }
-
-/** Error codes for a missing table, function, schema or column. */
-const MISSING = new Set(['42P01', '42883', '3F000', '42703'])
-
-type Row = { readonly [column: string]: unknown }
 
 /** What makes such a store: names it in errors. */
 export interface PostgresMaker {
@@ -61,31 +55,13 @@ export function openKeyedTable(
   watchConnection(client, outagesOf(client, toReport(options, 'Postgres')))
   const ask = createStoreAsk(options, 'Postgres')
 
-  const run = async (text: string, ...values: string[]): Promise<Row[]> => {
-    try {
-      const result = await ask(() =>
-        'query' in client ? client.query(text, values) : client.unsafe(text, values),
-      )
-      return Array.isArray(result) ? (result as Row[]) : (result as { rows: Row[] }).rows
-    } catch (error) {
-      if (!MISSING.has(String(memberOf(error, 'code')))) throw error
-      throw new Error(
-        `The table "${table}" of ${kind}s is missing, or of an older version: call migrate() of the store once, or run the SQL of ${schema}().`,
-        { cause: error },
-      )
-    }
-  }
-  const migrate = async (): Promise<void> => {
-    try {
-      await run(toKeyedMigration(kind, table))
-    } catch (error) {
-      if (memberOf(error, 'code') !== LOCK_NOT_AVAILABLE) throw error
-      throw new Error(
-        `The table "${table}" of ${kind}s lacks something of this version, which cannot be added while another transaction uses the table, such as a backup: it is tried again with the next operation.`,
-        { cause: error },
-      )
-    }
-  }
+  const run = createRun(client, ask, {
+    codes: MISSING_SCHEMA,
+    message: () =>
+      `The table "${table}" of ${kind}s is missing, or of an older version: call migrate() of the store once, or run the SQL of ${schema}().`,
+  })
+  const migrate = (): Promise<void> =>
+    runMigration(run, toKeyedMigration(kind, table), `The table "${table}" of ${kind}s`)
   let migrated: Promise<void> | undefined
   const query = async (text: string, ...values: string[]): Promise<Row[]> => {
     if (createTable) {
@@ -95,7 +71,7 @@ export function openKeyedTable(
       })
       await migrated
     }
-    return run(text, ...values)
+    return run(text, values)
   }
   const clock = createMeasuredClock(async () =>
     Number((await query(`SELECT ${NOW_MS}::text AS now`))[0]!.now),

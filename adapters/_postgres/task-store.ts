@@ -3,7 +3,6 @@
  * works, including HTTP drivers.
  */
 
-import { memberOf } from '../../src/definition/error-text.ts'
 import { stageIn } from '../../src/definition/stage.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
@@ -16,18 +15,10 @@ import { createOwnedName } from '../_bus/owned-name.ts'
 import { createStoreAsk } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
 import { refuseTypeFetch } from './fetch-types.ts'
-import { LOCK_NOT_AVAILABLE } from './migration.ts'
+import { createRun, MISSING_SCHEMA, type PostgresClient, runMigration } from './run.ts'
 import { type Row, toTask, toValues } from './task-row.ts'
 import { checkTable, type PostgresTaskOwner, toMigration, toTable, toTaskTable } from './task-schema.ts'
 import { createStatements, PURGED_AT_ONCE, SEEN_AT_ONCE } from './task-statements.ts'
-
-/**
- * `postgres(url, { fetch_types: false })` of the library `postgres`, a `Pool` of `pg`, `neon(url)` of `@neondatabase/serverless`, PGlite: anything with a function
- * that takes SQL and parameters.
- */
-export type PostgresClient =
-  | { query(text: string, parameters?: (string | null)[]): PromiseLike<unknown> }
-  | { unsafe(text: string, parameters?: (string | null)[]): PromiseLike<unknown> }
 
 /** Options of `postgresTaskStore`. */
 export interface PostgresTaskStoreOptions extends OutageOptions {
@@ -71,9 +62,6 @@ const MAX_COUNTED = 10_000
 
 const PURGE_EVERY_MS = 60_000
 
-/** Error codes for a missing table, function, schema or column. */
-const MISSING = new Set(['42P01', '42883', '3F000', '42703'])
-
 /** Not `now()`, which is when a transaction began. */
 const NOW = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS now'
 
@@ -112,38 +100,22 @@ export function postgresTaskStore(
     return migrated
   }
 
-  const migrateTable = async (named: string): Promise<void> => {
-    try {
-      await run(toMigration(named))
-    } catch (error) {
-      if (memberOf(error, 'code') !== LOCK_NOT_AVAILABLE) throw error
-      throw new Error(
-        `The task table "${named}" lacks something of this version, which cannot be added while another transaction uses the table, such as a backup: it is tried again with the next operation.`,
-        { cause: error },
-      )
-    }
-  }
+  const migrateTable = (named: string): Promise<void> =>
+    runMigration(run, toMigration(named), `The task table "${named}"`)
 
   const query = async (...statement: Statement): Promise<Row[]> => {
     if (createTable) await migrateOnce()
-    return run(...statement)
+    const [text, ...parameters] = statement
+    return run(
+      text,
+      parameters.map((value) => (value === null ? null : String(value))),
+    )
   }
-  /** Parameters are text, which libraries do not convert. */
-  const run = async (...[text, ...parameters]: Statement): Promise<Row[]> => {
-    const values = parameters.map((value) => (value === null ? null : String(value)))
-    try {
-      const result = await ask(() =>
-        'query' in client ? client.query(text, values) : client.unsafe(text, values),
-      )
-      return Array.isArray(result) ? (result as Row[]) : (result as { rows: Row[] }).rows
-    } catch (error) {
-      if (!MISSING.has(String(memberOf(error, 'code')))) throw error
-      throw new Error(
-        `The task table "${name.get()}" is missing, or of an older version: call migrate() of the store once, or run the SQL of postgresTaskSchema(…).`,
-        { cause: error },
-      )
-    }
-  }
+  const run = createRun(client, ask, {
+    codes: MISSING_SCHEMA,
+    message: () =>
+      `The task table "${name.get()}" is missing, or of an older version: call migrate() of the store once, or run the SQL of postgresTaskSchema(…).`,
+  })
   const clock = createMeasuredClock(async () => Number((await query(NOW))[0]!.now))
   const purge = async (): Promise<number> => {
     purgedAt = performance.now()

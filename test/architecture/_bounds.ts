@@ -167,7 +167,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/_postgres/receive.ts':
         'PgConnection.on PgConnection.query PgConnection.removeListener PgPool.connect ' +
         'PgPool.query PostgresSql.listen PostgresSql.unsafe receiveWithSql.registered.unlisten',
-      'adapters/_postgres/task-store.ts': 'PostgresClient.query PostgresClient.unsafe',
+      'adapters/_postgres/run.ts': 'PostgresClient.query PostgresClient.unsafe Run',
       'adapters/_redis/channels.ts':
         'IoRedisSubscriber.on IoRedisSubscriber.subscribe NodeRedisSubscriber.subscribe ' +
         'NodeRedisSubscriber.unsubscribe onReady.emitter.on',

@@ -22,7 +22,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'adapters/_dynamodb': 'events grants key-store lines table',
     'adapters/_lambda': 'result',
     'adapters/_node': 'buffered-response file-owner key-file key-use-file session-numbers',
-    'adapters/_postgres': 'events fetch-types grants keyed-schema migration receive task-schema',
+    'adapters/_postgres': 'events fetch-types grants keyed-schema migration receive run task-schema',
     'adapters/_stdio': 'after-death',
     'adapters/_tasks': 'store-ask',
     'deploy/check': 'messages',
