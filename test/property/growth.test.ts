@@ -1,4 +1,4 @@
-/** Work in proportion: whatever reads bytes of a stranger takes at most 3 times as long for twice the bytes (_growth.ts). */
+/** Work in proportion: whatever reads bytes of a stranger takes at most 2.5 times as long for twice the bytes (_growth.ts). */
 import ts from 'typescript'
 import { describe, expect, it, vi } from 'vitest'
 import { createHide } from '../../deploy/check/secrets.ts'
