@@ -1,5 +1,5 @@
 /** Names derived from content: equal arguments, in any order of their members, have equal names. */
-import { digest } from '../definition/digest.ts'
+import { digest, sha256 } from '../definition/digest.ts'
 import { isObject } from '../definition/is-object.ts'
 
 /** JSON with sorted members (as RFC 8785, "Sorting of Object Properties"). */
@@ -31,7 +31,7 @@ export async function subscriptionIdOf(
   args: unknown,
 ): Promise<string> {
   const text = JSON.stringify([owner, principal, url, name, canonicalJson(args)])
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  const hash = await sha256(text)
   const hex = Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0'))
   return `sub_${hex.join('')}`
 }

@@ -9,6 +9,7 @@ import type { EventType } from './event.ts'
 import { MAX_QUEUE, queued } from './fan-out.ts'
 import type { Held } from './held.ts'
 import { deadKey, eventKey, headKey } from './keys.ts'
+import { readEvents } from './log.ts'
 import { afterControl, afterEvent, isRefused } from './outcome.ts'
 import { listedWrites } from './places.ts'
 import { type Control, type Queued, type Subscription, watermarkOf } from './record.ts'
@@ -87,10 +88,8 @@ async function replay(
   { next, to, since = 0 }: NonNullable<Subscription['replay']>,
 ): Promise<boolean> {
   const last = Math.min(next + REPLAYED - 1, to)
-  const seqs = Array.from({ length: last - next + 1 }, (_none, index) => next + index)
-  const events = await Promise.all(seqs.map((seq) => core.data.read<StoredEvent>(eventKey(type.id, seq))))
-  const more = seqs.flatMap((seq, index): Queued[] => {
-    const event = events[index]?.value
+  const events = await readEvents(core, type, next, last)
+  const more = events.flatMap(({ seq, event }): Queued[] => {
     if (event === undefined || Date.parse(event.timestamp) < since) return []
     return isWanted(core, type, event.data, held.current().args) ? [[seq, 0, Date.now()]] : []
   })

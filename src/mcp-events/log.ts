@@ -48,6 +48,19 @@ export async function headOf({ data }: Core, type: EventType): Promise<Head> {
   })
 }
 
+/** Stored events by number, of which some may be gone. */
+export function readEvents(
+  { data }: Core,
+  type: EventType,
+  first: number,
+  last: number,
+): Promise<readonly { readonly seq: number; readonly event: StoredEvent | undefined }[]> {
+  const seqs = Array.from({ length: last - first + 1 }, (_none, index) => first + index)
+  return Promise.all(
+    seqs.map(async (seq) => ({ seq, event: (await data.read<StoredEvent>(eventKey(type.id, seq)))?.value })),
+  )
+}
+
 /** A page of what is wanted, in order. */
 export async function readLog(core: Core, type: EventType, query: LogQuery): Promise<LogPage> {
   const { from, since = 0, maxEvents, args } = query
@@ -66,22 +79,22 @@ export async function readLog(core: Core, type: EventType, query: LogQuery): Pro
   let next = first
   const last = Math.min(newest, first + MAX_READ - 1)
   while (next <= last) {
-    const seqs = Array.from(
-      { length: Math.min(READ_AT_ONCE, last - next + 1) },
-      (_none, index) => next + index,
-    )
-    const read = await Promise.all(seqs.map((seq) => core.data.read<StoredEvent>(eventKey(type.id, seq))))
-    for (const [index, entry] of read.entries()) {
+    for (const { seq, event } of await readEvents(
+      core,
+      type,
+      next,
+      Math.min(next + READ_AT_ONCE - 1, last),
+    )) {
       if (events.length >= maxEvents || characters >= MAX_CHARACTERS)
         return { events, position: at(next - 1), isTruncated, hasMore: true }
-      next = seqs[index]! + 1
-      if (entry === undefined) continue
-      const { eventId, timestamp, data } = entry.value
+      next = seq + 1
+      if (event === undefined) continue
+      const { eventId, timestamp, data } = event
       if (Date.parse(timestamp) < since) isTruncated = true
       else if (isWanted(core, type, data, args)) {
         const occurrence = { eventId, name: type.id, timestamp, data }
         characters += JSON.stringify(occurrence).length
-        events.push({ ...occurrence, seq: next - 1 })
+        events.push({ ...occurrence, seq })
       }
     }
   }

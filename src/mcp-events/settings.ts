@@ -1,5 +1,6 @@
 /** The options of `events`. */
 import { isObject } from '../definition/is-object.ts'
+import { present } from '../definition/present.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import type { KeyedStore } from '../keyed/store.ts'
 import type { TaskRunner } from '../tasks/store.ts'
@@ -119,10 +120,7 @@ export function toSettings(options: EventsOptions): Settings {
     throw new TypeError('"deliver" of events must be a sender of webhooks.')
   if (runner !== undefined && typeof runner.wake !== 'function')
     throw new TypeError('"runner" of events must be a runner of tasks, such as pollingRunner().')
-  const settings = {
-    ...DEFAULTS,
-    ...Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
-  } as Limits
+  const settings: Limits = { ...DEFAULTS, ...present<Partial<Limits>>(limits) }
   const { minTtlMs, maxTtlMs } = settings
   if (minTtlMs > maxTtlMs) throw new TypeError('"minTtlMs" of events must not be over "maxTtlMs".')
   for (const origin of settings.allowedOrigins)

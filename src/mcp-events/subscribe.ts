@@ -101,7 +101,7 @@ async function verify({ sender }: Core, { id, url, secret }: Wanted): Promise<vo
   if (!verdict.isVerified) throw callbackError(verdict.reason)
 }
 
-/** Ends what is no longer allowed. */
+/** Ends a subscription that its caller may not have any more. */
 async function end({ data }: Core, id: string): Promise<void> {
   await untilMade(async () => {
     const entry = await data.read<Subscription>(subscriptionKey(id))

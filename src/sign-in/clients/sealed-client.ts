@@ -37,7 +37,7 @@ export async function sealClient(signing: Sealing, client: ClientRecord): Promis
   return id.length > MAX_ID_CHARACTERS ? undefined : id
 }
 
-/** Undefined: the id is none of this server. */
+/** Undefined: this server did not make the id. */
 export async function openClient(signing: Sealing, id: string): Promise<ClientRecord | undefined> {
   if (id.length > MAX_ID_CHARACTERS) return undefined
   const opened = await signing.keys.open(purposeOf(signing), id)
