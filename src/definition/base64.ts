@@ -21,6 +21,11 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
+/** Unguessable: `bytes` random bytes in base64url. */
+export function randomBase64Url(bytes: number): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(bytes)))
+}
+
 /** Strict: each byte sequence has one valid spelling, so every changed character is noticed. Undefined for any other text. */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {

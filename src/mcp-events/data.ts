@@ -1,8 +1,9 @@
 /** The store as Events use it: JSON under keys, and commits that are repeated if their answer was lost. */
-import { toBase64Url } from '../definition/base64.ts'
+import { type Backoff, backoffMs } from '../definition/backoff.ts'
+import { pause } from '../definition/pause.ts'
 import { storeOf } from '../keyed/given-store.ts'
+import { repeatedCommit } from '../keyed/repeated-commit.ts'
 import type { KeyedPage, KeyedStore, KeyedWrite } from '../keyed/store.ts'
-import { MAX_WRITES } from '../keyed/store.ts'
 
 /** What was read, and the version that a write of it demands. */
 export interface Entry<Value> {
@@ -24,8 +25,7 @@ export interface Data {
 
 /** Attempts of a change whose entries others change at the same time: about 3 seconds. */
 const MAX_ATTEMPTS = 12
-const FIRST_PAUSE_MS = 10
-const LAST_PAUSE_MS = 400
+const CONTENTION: Backoff = { firstMs: 10, maxMs: 400 }
 
 /** Others changed the same entries at each attempt. */
 export class ContendedError extends Error {
@@ -45,12 +45,7 @@ export function createData(store: KeyedStore, tag: () => string): Data {
       return entry && { ...entry, value: JSON.parse(entry.value) as Value }
     },
     async commit(writes) {
-      if (writes.length > MAX_WRITES) throw new RangeError(`A commit of ${writes.length} writes.`)
-      const opened = await open()
-      const version = toBase64Url(crypto.getRandomValues(new Uint8Array(18)))
-      // If its answer is lost: the store recognizes the commit by its version.
-      const isMade = await opened.commit(version, writes).catch(() => opened.commit(version, writes))
-      return isMade ? version : undefined
+      return repeatedCommit(await open(), writes)
     },
     async keys(prefix, limit, after) {
       return (await open()).list({ prefix, limit, ...(after !== undefined && { after }) })
@@ -67,8 +62,7 @@ export async function untilMade<Result>(attempt: () => Promise<Result | undefine
   for (let number = 1; number <= MAX_ATTEMPTS; number++) {
     const result = await attempt()
     if (result !== undefined) return result
-    const longestMs = Math.min(FIRST_PAUSE_MS * 2 ** (number - 1), LAST_PAUSE_MS)
-    await new Promise((resolve) => setTimeout(resolve, longestMs * Math.random()))
+    await pause(backoffMs(number, CONTENTION) * Math.random())
   }
   throw new ContendedError('Other processes changed the same events at the same time: try again.')
 }

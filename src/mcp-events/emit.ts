@@ -1,6 +1,6 @@
 /** Stores events: each with its number, its identifier and a mark that it is not yet in the subscriptions, in one commit. */
 
-import { toBase64Url } from '../definition/base64.ts'
+import { randomBase64Url } from '../definition/base64.ts'
 import { isObject } from '../definition/is-object.ts'
 import { describeIssues } from '../definition/schema.ts'
 import { bytesOver } from '../definition/utf8.ts'
@@ -26,7 +26,7 @@ export interface StoredEvent {
 }
 
 /** A log without events, with a random name. */
-export const newLog = (): Head => ({ epoch: toBase64Url(crypto.getRandomValues(new Uint8Array(6))), seq: 0 })
+export const newLog = (): Head => ({ epoch: randomBase64Url(6), seq: 0 })
 
 /** With the rest of its body and the store's own data, an event stays below the 64 KiB of an entry. */
 export const MAX_EVENT_BYTES = 60_000

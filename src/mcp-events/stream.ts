@@ -3,6 +3,7 @@
  * like `subscriptions/listen`, and its client continues with the cursor it got last.
  */
 import { isA } from '../definition/error-text.ts'
+import { pause } from '../definition/pause.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Params } from '../request/params.ts'
 import type { RequestScope } from '../request/request-server.ts'
@@ -105,18 +106,4 @@ async function refusalOf(core: Core, watched: Watched): Promise<ProtocolError | 
     core.report(error)
     return undefined
   }
-}
-
-/** Ends early when the stream does. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end, { once: true })
-    if (signal.aborted) end()
-  })
 }

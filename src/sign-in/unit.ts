@@ -2,17 +2,18 @@
  * What one request reads and writes: the writes are kept until the response is known, and then made together, if nothing that was read has
  * changed meanwhile. So codes and tokens are used once, and a process that dies in between leaves nothing half done.
  */
-import { toBase64Url } from '../definition/base64.ts'
+import { type Backoff, backoffMs } from '../definition/backoff.ts'
 import { isObject } from '../definition/is-object.ts'
-import { MAX_VALUE_BYTES, MAX_WRITES } from '../keyed/store.ts'
+import { pause } from '../definition/pause.ts'
+import { repeatedCommit } from '../keyed/repeated-commit.ts'
+import { MAX_VALUE_BYTES } from '../keyed/store.ts'
 import type { GrantEntry, GrantStore, GrantWrite } from './store/store.ts'
 import type { LibraryStore } from './tokens/library.ts'
 
 /** Attempts for one request whose entries others change at the same time. */
 const MAX_ATTEMPTS = 8
 /** Milliseconds before the second attempt, at most, and before a later one. Random: those that met do not meet again. */
-const FIRST_PAUSE_MS = 20
-const LAST_PAUSE_MS = 400
+const CONTENTION: Backoff = { firstMs: 20, maxMs: 400 }
 
 /** The keys of clients with a document, or whose id contains their registration. The ids of stored ones are short. */
 const ELSEWHERE = /^client:(https:.+|.{100,})$/
@@ -65,22 +66,14 @@ export async function inOneUnit<Result>(
     const writes = new Map<string, { value?: string; expiresAt?: number | undefined }>()
     const result = await work(createUnit(store, client, seen, writes))
     if (writes.size === 0 || (await commit(store, toWrites(seen, writes)))) return result
-    await pause(Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LAST_PAUSE_MS) * Math.random())
+    await pause(backoffMs(attempt, CONTENTION) * Math.random())
   }
   throw new SignInBusyError('Other requests changed the same entries.')
 }
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-/** A commit whose answer is lost is repeated: the store recognizes it by its version. */
+/** Whether the writes were made. */
 export async function commit(store: GrantStore, writes: readonly GrantWrite[]): Promise<boolean> {
-  if (writes.length > MAX_WRITES) throw new RangeError(`A commit of ${writes.length} writes.`)
-  const version = toBase64Url(crypto.getRandomValues(new Uint8Array(18)))
-  try {
-    return await store.commit(version, writes)
-  } catch {
-    return store.commit(version, writes)
-  }
+  return (await repeatedCommit(store, writes)) !== undefined
 }
 
 type Seen = ReadonlyMap<string, GrantEntry | undefined>

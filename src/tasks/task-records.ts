@@ -2,7 +2,7 @@
  * Reads and changes tasks in a store. A change is a function of the stored record. If another process wrote the record in the meantime, the
  * change is applied again to the new record, so that a client's answer and a run's step never undo each other.
  */
-import { toBase64Url } from '../definition/base64.ts'
+import { randomBase64Url } from '../definition/base64.ts'
 import { digest } from '../definition/digest.ts'
 import { bytesOver } from '../definition/utf8.ts'
 import { withLifetime } from './lifetime.ts'
@@ -208,7 +208,7 @@ export function createTaskRecords(
 
 /** Unguessable. */
 export function createTaskId(): string {
-  return toBase64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)))
+  return randomBase64Url(ID_BYTES)
 }
 
 /** @throws UnreadableTaskError */

@@ -3,6 +3,7 @@
  * goes on in two places, the same write is repeated until the answer is known, or made impossible.
  */
 import { backoffMs } from '../definition/backoff.ts'
+import { pause } from '../definition/pause.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
@@ -66,7 +67,7 @@ export async function createOnce(
       if (found !== undefined) return found
       if (Date.now() >= giveUpAt) throw new UnknownTaskError(first)
     }
-    await pause(attempt)
+    await pause(backoffMs(attempt, RETRIES))
   }
 }
 
@@ -83,7 +84,7 @@ export async function cancelUnknown(store: TaskStore, task: StoredTask): Promise
     } catch {
       // Tried again.
     }
-    await pause(attempt)
+    await pause(backoffMs(attempt, RETRIES))
   }
 }
 
@@ -106,7 +107,3 @@ const CANCELLED = {
   run: undefined,
   isUnconfirmed: undefined,
 } as const
-
-function pause(attempt: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, RETRIES)))
-}

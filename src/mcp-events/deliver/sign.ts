@@ -1,5 +1,5 @@
 /** Signatures of deliveries by Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`, once for each secret. */
-import { toBase64, toBase64Url } from '../../definition/base64.ts'
+import { randomBase64Url, toBase64 } from '../../definition/base64.ts'
 import { invalidParams } from '../../definition/protocol-error.ts'
 import {
   MAX_SECRET_BYTES,
@@ -41,5 +41,5 @@ async function sign(secret: string, content: Uint8Array<ArrayBuffer>): Promise<s
 
 /** The `webhook-id` of a body other than an event: its type, and 128 random bits. */
 export function messageId(type: string): string {
-  return `msg_${type}_${toBase64Url(crypto.getRandomValues(new Uint8Array(16)))}`
+  return `msg_${type}_${randomBase64Url(16)}`
 }

@@ -1,5 +1,5 @@
 /** The challenge before the first delivery: only the owner of the URL, who has the secret, answers with it (SEP-3415, "Webhook Security"). */
-import { toBase64Url } from '../../definition/base64.ts'
+import { randomBase64Url } from '../../definition/base64.ts'
 import { isSameDigest, sha256 } from '../../definition/digest.ts'
 import { isObject } from '../../definition/is-object.ts'
 import type { PostOutcome, VerifyEndpoint } from '../contract.ts'
@@ -18,7 +18,7 @@ export const verifyEndpoint: VerifyEndpoint = async (
   sender,
   { url, subscriptionId, secrets, timeoutMs, signal },
 ) => {
-  const challenge = toBase64Url(crypto.getRandomValues(new Uint8Array(16)))
+  const challenge = randomBase64Url(16)
   const body = JSON.stringify({ type: 'verification', challenge })
   const signed = await signHeaders(secrets, messageId('verification'), Math.floor(Date.now() / 1000), body)
   const headers = { ...signed, 'x-mcp-subscription-id': subscriptionId }

@@ -3,7 +3,7 @@
  * cookie belong together. The cookie has all of it, sealed, so that strangers store nothing. In the store is what is too long for a cookie,
  * and what a provider has said of a person: sealed too, beside hashes of the handle and of a cookie that is random.
  */
-import { toBase64Url } from '../../definition/base64.ts'
+import { randomBase64Url } from '../../definition/base64.ts'
 import { digest } from '../../definition/digest.ts'
 import { isObject } from '../../definition/is-object.ts'
 import { allowanceOf } from '../clients/limits.ts'
@@ -43,7 +43,7 @@ export interface Beginning {
 }
 
 export function randomText(): string {
-  return toBase64Url(crypto.getRandomValues(new Uint8Array(32)))
+  return randomBase64Url(32)
 }
 
 /**

@@ -1,7 +1,8 @@
 /** The provider's tokens of one connection in the store, as one call reads, replaces and ends them. */
+import { pause } from '../../definition/pause.ts'
 import type { Signing } from '../signing.ts'
 import type { GrantEntry } from '../store/store.ts'
-import { commit, pause, SignInBusyError } from '../unit.ts'
+import { commit, SignInBusyError } from '../unit.ts'
 import { write } from './lease.ts'
 import { fromText, type Stored, type StoredTokens, toTextThatFits } from './tokens.ts'
 import { UpstreamUnavailableError } from './upstream.ts'

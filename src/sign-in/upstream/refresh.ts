@@ -4,9 +4,9 @@
  * a connection only for a refusal of the token that is stored, while it has the lease.
  */
 import { isA } from '../../definition/error-text.ts'
+import { pause } from '../../definition/pause.ts'
 import { TimeoutError, withTimeout } from '../../definition/timeout.ts'
 import { grantKey, upstreamKey } from '../tokens/grants.ts'
-import { pause } from '../unit.ts'
 import {
   type Call,
   end,
