@@ -18,8 +18,8 @@ const WIDTHS = [
   [32, 2, 8, 60],
 ] as const
 
-/** NAT64 (RFC 6052) and mapped addresses (RFC 4291 §2.5.5.2): the last two of eight groups are IPv4. */
-const LAST_GROUPS = /^(?:64:ff9b:0:0:0:0|0:0:0:0:0:ffff):([\da-f]+):([\da-f]+)$/
+/** NAT64 (RFC 6052): the last two of eight groups are IPv4. `toAddress` has written mapped addresses as IPv4. */
+const LAST_GROUPS = /^64:ff9b:0:0:0:0:([\da-f]+):([\da-f]+)$/
 /** 6to4 (RFC 3056): the second and the third are. */
 const SECOND_GROUPS = /^2002:([\da-f]+):([\da-f]+):/
 
