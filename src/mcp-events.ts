@@ -19,6 +19,7 @@ export {
 } from './mcp-events/event.ts'
 export { events } from './mcp-events/events.ts'
 export type { SubscriberAuth } from './mcp-events/record.ts'
+export type { ReplayContext, ReplayedEvent, ReplayPage, ReplayQuery } from './mcp-events/replay.ts'
 export type { EventsOptions } from './mcp-events/settings.ts'
 export { createMemoryEvents } from './mcp-events/store/memory.ts'
 export type {

@@ -32,7 +32,7 @@ export const newLog = (): Head => ({ epoch: randomBase64Url(6), seq: 0 })
 export const MAX_EVENT_BYTES = 60_000
 
 /** As of the webhooks that `mayfly-mcp/webhook` accepts: a period in it would change the meaning of what is signed. */
-const EVENT_ID = /^[!-\-/-~]{1,200}$/
+export const EVENT_ID = /^[!-\-/-~]{1,200}$/
 
 export async function emitEvent(
   core: Core,
@@ -86,7 +86,8 @@ function writesOf(
   ]
 }
 
-async function checkData(type: EventType, data: unknown): Promise<object> {
+/** @throws TypeError for data that is not as the event's `payloadSchema` says, or no object. */
+export async function checkData(type: EventType, data: unknown): Promise<object> {
   const validation = (await type.payload?.validate(data)) ?? { ok: true as const, value: data }
   if (!validation.ok)
     throw new TypeError(`The data of event "${type.id}" is invalid: ${describeIssues(validation.issues)}`)

@@ -9,6 +9,7 @@ import {
 } from '../definition/schema.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import type { SubscriberAuth } from './record.ts'
+import type { ReplayContext, ReplayPage, ReplayQuery } from './replay.ts'
 
 /** How clients receive events of a type. */
 export type DeliveryMode = 'poll' | 'push' | 'webhook'
@@ -53,6 +54,14 @@ export interface EventConfig<
    * refuses ends. What it throws is reported; then the request fails, and a delivery is tried later. Default: it may.
    */
   canSubscribe?: (args: ArgumentsOf<I>, subscriber: Subscriber) => boolean | Promise<boolean>
+  /**
+   * Reads the past from the system that has it, for `events/poll`, and for `events/stream` before what is emitted. A cursor is that system's
+   * own. Has 10 seconds. Default: the events that were emitted, as long as `retentionMs` and `maxEvents` store them.
+   */
+  replay?: (
+    query: ReplayQuery<ArgumentsOf<I>>,
+    context: ReplayContext,
+  ) => ReplayPage<DataOf<P>> | Promise<ReplayPage<DataOf<P>>>
   /** How clients may receive it: `webhook` needs an authenticated caller, `push` a response that can be streamed. Default: all. */
   modes?: readonly DeliveryMode[]
   /** `_meta` of its entry in `events/list`. Default: none. */
@@ -69,6 +78,7 @@ export interface EventType {
   readonly index: readonly string[]
   readonly matches: ((data: unknown, args: unknown) => boolean) | undefined
   readonly canSubscribe: ((args: unknown, subscriber: Subscriber) => boolean | Promise<boolean>) | undefined
+  readonly replay: ((query: ReplayQuery, context: ReplayContext) => unknown) | undefined
   readonly modes: readonly DeliveryMode[] | undefined
   readonly _meta: Meta | undefined
 }
@@ -88,6 +98,7 @@ const OPTIONS: Names<EventConfig<Schema, Schema>> = {
   index: 'strings',
   matches: 'function',
   canSubscribe: 'function',
+  replay: 'function',
   modes: 'strings',
   _meta: 'object',
 }
@@ -139,6 +150,7 @@ export function createEvent<
     index,
     matches: config.matches as EventType['matches'],
     canSubscribe: config.canSubscribe as EventType['canSubscribe'],
+    replay: config.replay as EventType['replay'],
     modes,
     _meta: config._meta,
   }

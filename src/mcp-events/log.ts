@@ -28,6 +28,8 @@ export interface LogPage {
   readonly position: Position
   /** Events were left out that came after the position. */
   readonly isTruncated: boolean
+  /** The log does not have the position that it was asked for, any more. */
+  readonly isLost: boolean
   readonly hasMore: boolean
 }
 
@@ -67,13 +69,15 @@ export async function readLog(core: Core, type: EventType, query: LogQuery): Pro
   const { epoch, seq: newest } = await headOf(core, type)
   const at = (seq: number): Position => ({ epoch, seq })
   const nothing = { events: [], position: at(newest), hasMore: false }
+  const lost = { ...nothing, isTruncated: true, isLost: true }
   if (from === null || (from.epoch === epoch && from.seq === newest))
-    return { ...nothing, isTruncated: false }
-  if (from.epoch !== epoch || from.seq > newest) return { ...nothing, isTruncated: true }
+    return { ...nothing, isTruncated: false, isLost: false }
+  if (from.epoch !== epoch || from.seq > newest) return lost
   const oldest = await oldestOf(core, type)
-  if (oldest === undefined) return { ...nothing, isTruncated: true }
+  if (oldest === undefined) return lost
   const first = Math.max(from.seq + 1, oldest)
-  let isTruncated = first > from.seq + 1
+  const isLost = first > from.seq + 1
+  let isTruncated = isLost
   const events: LoggedEvent[] = []
   let characters = 0
   let next = first
@@ -86,7 +90,7 @@ export async function readLog(core: Core, type: EventType, query: LogQuery): Pro
       Math.min(next + READ_AT_ONCE - 1, last),
     )) {
       if (events.length >= maxEvents || characters >= MAX_CHARACTERS)
-        return { events, position: at(next - 1), isTruncated, hasMore: true }
+        return { events, position: at(next - 1), isTruncated, isLost, hasMore: true }
       next = seq + 1
       if (event === undefined) continue
       const { eventId, timestamp, data } = event
@@ -98,7 +102,7 @@ export async function readLog(core: Core, type: EventType, query: LogQuery): Pro
       }
     }
   }
-  return { events, position: at(last), isTruncated, hasMore: last < newest }
+  return { events, position: at(last), isTruncated, isLost, hasMore: last < newest }
 }
 
 async function oldestOf({ data }: Core, type: EventType): Promise<number | undefined> {

@@ -5,27 +5,26 @@ import type { MethodResult } from '../request/method-result.ts'
 import type { Params } from '../request/params.ts'
 import type { RequestScope } from '../request/request-server.ts'
 import type { Core } from './core.ts'
-import { toCursor } from './cursor.ts'
-import { readLog } from './log.ts'
+import { cursorOf } from './cursor.ts'
 import { cursorParam, millisecondsParam } from './params.ts'
+import { readEventsOf } from './reading.ts'
 import { watchedBy } from './watched.ts'
 
 const DEFAULT_EVENTS = 50
 const MAX_EVENTS = 200
 
 export async function poll(core: Core, scope: RequestScope, params: Params): Promise<MethodResult> {
-  const { type, args, requireAllowed } = await watchedBy(core, scope, params, 'poll')
+  const watched = await watchedBy(core, scope, params, 'poll')
   const maxAgeMs = millisecondsParam(params, 'maxAgeMs', 0)
   const from = cursorParam(params)
   const maxEvents = maxEventsParam(params)
-  await requireAllowed()
+  await watched.requireAllowed()
   const since = maxAgeMs === undefined ? undefined : Date.now() - maxAgeMs
-  const page = await readLog(core, type, { args, from, since, maxEvents })
-  const { epoch, seq } = page.position
+  const page = await readEventsOf(core, watched, { from, since, maxEvents, isLive: false })
   return {
     members: toMembers({
-      events: page.events.map(({ seq: _seq, ...occurrence }) => occurrence),
-      cursor: toCursor(epoch, seq),
+      events: page.events.map(({ occurrence }) => occurrence),
+      cursor: cursorOf(page.position),
       truncated: page.isTruncated,
       hasMore: page.hasMore,
       nextPollMs: core.settings.pollIntervalMs,

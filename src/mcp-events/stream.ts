@@ -8,10 +8,10 @@ import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Params } from '../request/params.ts'
 import type { RequestScope } from '../request/request-server.ts'
 import type { Core } from './core.ts'
-import { type Position, toCursor } from './cursor.ts'
+import { cursorOf, type Position } from './cursor.ts'
 import { toTermination } from './errors.ts'
-import { type LogPage, readLog } from './log.ts'
 import { cursorParam, millisecondsParam } from './params.ts'
+import { type ReadPage, readEventsOf } from './reading.ts'
 import { type Watched, watchedBy } from './watched.ts'
 
 export interface Sent {
@@ -45,9 +45,11 @@ export async function* streamEvents(
   await watched.requireAllowed()
   const since = maxAgeMs === undefined ? undefined : Date.now() - maxAgeMs
   let page = await read(core, watched, from, since)
-  yield active(from !== null && !page.isTruncated ? from : page.position, page.isTruncated)
+  yield active(from !== null && !page.isTruncated ? from : page.start, page.isTruncated)
   let askedAt = Date.now()
   let sentAt = Date.now()
+  /** Of the page before: what was emitted while the history was read may be in both. */
+  let sent = new Set<string>()
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     if (Date.now() - askedAt >= ALLOWED_MS) {
       askedAt = Date.now()
@@ -68,16 +70,17 @@ export async function* streamEvents(
         await pause(2 * streamIntervalMs, signal)
         continue
       }
-      if (page.isTruncated) yield active(page.position, true)
+      if (page.isTruncated) yield active(page.start, true)
     }
-    const { epoch } = page.position
-    for (const { seq, ...occurrence } of page.events) {
-      yield { method: EVENT, params: { ...occurrence, cursor: toCursor(epoch, seq) } }
+    for (const { occurrence, position } of page.events) {
+      if (sent.has(occurrence.eventId)) continue
+      yield { method: EVENT, params: { ...occurrence, cursor: cursorOf(position) } }
       sentAt = Date.now()
     }
+    if (page.events.length > 0) sent = new Set(page.events.map(({ occurrence }) => occurrence.eventId))
     if (page.hasMore) continue
     if (Date.now() - sentAt >= HEARTBEAT_MS) {
-      yield { method: HEARTBEAT, params: { cursor: toCursor(epoch, page.position.seq) } }
+      yield { method: HEARTBEAT, params: { cursor: cursorOf(page.position) } }
       sentAt = Date.now()
     }
     await pause(streamIntervalMs, signal)
@@ -86,14 +89,14 @@ export async function* streamEvents(
 
 const read = (
   core: Core,
-  { type, args }: Watched,
+  watched: Watched,
   from: Position | null,
   since: number | undefined,
-): Promise<LogPage> => readLog(core, type, { args, from, since, maxEvents: MAX_EVENTS })
+): Promise<ReadPage> => readEventsOf(core, watched, { from, since, maxEvents: MAX_EVENTS, isLive: true })
 
-const active = ({ epoch, seq }: Position, truncated: boolean): Sent => ({
+const active = (position: Position, truncated: boolean): Sent => ({
   method: ACTIVE,
-  params: { cursor: toCursor(epoch, seq), truncated },
+  params: { cursor: cursorOf(position), truncated },
 })
 
 /** Undefined also if it cannot be known now: then it is asked again. */

@@ -6,10 +6,13 @@ import { type Core, maySubscribe } from './core.ts'
 import { forbidden } from './errors.ts'
 import type { EventType } from './event.ts'
 import { argumentsParam, requirePrincipal, typeParam } from './params.ts'
+import type { ReplayContext } from './replay.ts'
 
 export interface Watched {
   readonly type: EventType
   readonly args: unknown
+  /** For `replay` of the event. */
+  readonly caller: ReplayContext
   /** @throws ProtocolError `-32012` if the caller may not have it, any more. */
   requireAllowed(): Promise<void>
 }
@@ -29,6 +32,12 @@ export async function watchedBy(
   return {
     type,
     args,
+    caller: {
+      principal: subscriber.principal,
+      auth: context.auth,
+      env: context.env,
+      signal: context.signal,
+    },
     async requireAllowed() {
       if (await maySubscribe(type, args, subscriber)) return
       throw forbidden('This caller may not have the event with these arguments.')

@@ -932,6 +932,10 @@ export const REQUIREMENTS = {
     statement: 'events/stream notifies of each event, and ends with its result.',
     source: [EVENTS],
   },
+  'events.replay': {
+    statement: 'A poll of an event with `replay` has the history of its upstream, from a cursor on.',
+    source: [EVENTS, 'docs/mcp-events.md'],
+  },
   'events.list-changed': {
     statement: 'Clients that listen are notified when the list of events has changed.',
     source: [EVENTS],
