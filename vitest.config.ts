@@ -35,7 +35,7 @@ const MEASURING = [
 
 /** They wait for limits of time, or repeat a run hundreds of times: too long for after every change. A process each, since some measure. */
 const LONG = [
-  'test/property/growth-sign-in.test.ts',
+  'test/property/growth*.test.ts',
   'test/property/out-folder.test.ts',
   'test/property/task-crashes.test.ts',
   'test/property/task-faults.test.ts',

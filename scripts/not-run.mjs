@@ -1,6 +1,7 @@
 /** Ends `npm test`: says which suites it has not run, and what runs them. */
 const SUITES = {
-  'test:long': 'clients of hostile servers, tasks that crash at any write, in memory',
+  'test:long':
+    'work that grows faster than its input, clients of hostile servers, tasks that crash at any write, in memory',
   'test:cli': 'the command line in full',
   'test:package': 'the packed package, and what init writes',
   'test:browser': 'the pages in Chromium',

@@ -1,6 +1,5 @@
 /** Work in proportion: whatever reads bytes of a stranger takes at most 2.5 times as long for twice the bytes (_growth.ts). */
-import ts from 'typescript'
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createHide } from '../../deploy/check/secrets.ts'
 import { createSplit } from '../../deploy/ingest/split.ts'
 import { toCurl, toTypeScript } from '../../deploy/playground/browser/call-text.ts'
@@ -32,10 +31,8 @@ import { acceptedTypes } from '../../src/protocol/sse-response.ts'
 import { parseHost, toAddress } from '../../src/request/address.ts'
 import { displayHost, displayText, displayUrl } from '../../src/sign-in/pages/display-text.ts'
 import { parseEvents } from '../../src/webhook/events.ts'
-import { type Module, readModules } from '../architecture/_modules.ts'
 import { createServer, post } from '../unit/_client.ts'
 import { growsInProportion, growthOf, MOST, TEXTS } from './_growth.ts'
-import { FOLDERS, MODULES } from './_growth-modules.ts'
 import { OTHERS } from './_growth-readers.ts'
 
 const template = compileUriTemplate('a://{x}/{+y}{?z,w}')
@@ -191,40 +188,16 @@ const REQUESTS: { readonly [what: string]: (text: string) => Promise<void> } = {
   'the body': (text) => ask(say, text),
 }
 
-const TYPES = /^(?:string(?: \| (?:null|undefined))*|unknown|Uint8Array.*|Headers|Request|Params|Json)$/
-
-function readsInput({ source }: Module): boolean {
-  return source.statements.some(
-    (statement) =>
-      ts.isFunctionDeclaration(statement) &&
-      statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) &&
-      statement.parameters.some(({ type }) => TYPES.test(type?.getText() ?? '')),
-  )
-}
-
-describe('this list', () => {
-  it('has every module that exports a function of text, bytes or anything, or says why not', () => {
-    const files = FOLDERS.flatMap(readModules)
-      .filter(readsInput)
-      .map(({ file }) => file)
-    const listed = MODULES.map(([file]) => file)
-    expect(files.filter((file) => !listed.includes(file))).toEqual([])
-    expect(listed.filter((file, index) => !files.includes(file) || listed.indexOf(file) !== index)).toEqual(
-      [],
-    )
-  })
-
-  it('finds work that grows faster', async () => {
-    // Eight times as long for twice the text: on a busy machine, a square's four was measured as 2.4.
-    const cubic = ({ length }: string): number => {
-      let sum = 0
-      for (let step = 0; step < (length / 64) ** 3; step++) sum = (sum + step) | 0
-      return sum
-    }
-    // Compiled before it is measured.
-    for (let turn = 0; turn < 3; turn++) cubic(TEXTS.letters!(20_000))
-    expect(await growthOf(cubic, TEXTS.letters!)).toBeGreaterThan(MOST)
-  })
+it('finds work that grows faster', async () => {
+  // Eight times as long for twice the text: on a busy machine, a square's four was measured as 2.4.
+  const cubic = ({ length }: string): number => {
+    let sum = 0
+    for (let step = 0; step < (length / 64) ** 3; step++) sum = (sum + step) | 0
+    return sum
+  }
+  // Compiled before it is measured.
+  for (let turn = 0; turn < 3; turn++) cubic(TEXTS.letters!(20_000))
+  expect(await growthOf(cubic, TEXTS.letters!)).toBeGreaterThan(MOST)
 })
 
 vi.spyOn(console, 'error').mockImplementation(() => {})

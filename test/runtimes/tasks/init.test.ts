@@ -57,15 +57,10 @@ describe.each(withTasks.map(([name]) => name))('mayfly init --with tasks --targe
     }
   })
 
-  it('type-checks, passes its tests, builds, and a task goes to its end', async () => {
+  it('type-checks, passes its tests, and a task goes to its end', async () => {
     const project = newProject(packed.installed, folder, target, ['--target', target, '--with', 'tasks'])
     run('node_modules/.bin/tsc', [], project)
     run('node_modules/.bin/vitest', ['run'], project)
-    run(
-      process.execPath,
-      [join(packed.installed, 'dist/deploy/cli.js'), 'build', '--target', target],
-      project,
-    )
 
     const dev = await serveDev('src/server.ts', target, project)
     try {
