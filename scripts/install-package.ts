@@ -1,19 +1,36 @@
 /** Packages of their own, pinned, that only some of the tests and benchmarks need: too large for everybody's `npm ci`. */
-import { execFileSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** npm mostly waits for the network and the disk. */
+const AT_ONCE = 3
+
 /**
- * Installs what the folder's package.json declares, unless these versions are there.
+ * Installs what each folder's package.json declares, unless these versions are there, some at the same time.
  *
  * @param command `install` where the lock file lacks other systems' optional packages, because not all of them are published: `ci`
  * refuses such a lock file. Nothing is written to it.
  */
-export function installPackage(folder: string, command: 'ci' | 'install' = 'ci'): void {
-  if (isInstalled(folder)) return
+export async function installPackages(
+  folders: readonly string[],
+  command: 'ci' | 'install' = 'ci',
+): Promise<void> {
+  const left = folders.filter((folder) => !isInstalled(folder))
+  const work = async (): Promise<void> => {
+    for (let folder = left.shift(); folder !== undefined; folder = left.shift())
+      await install(folder, command)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+}
+
+async function install(folder: string, command: 'ci' | 'install'): Promise<void> {
   const args = command === 'ci' ? ['ci'] : ['install', '--no-save']
   // Its own words go to stderr: some callers print their result on stdout.
-  execFileSync('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 2] })
+  const npm = spawn('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 2] })
+  const [code] = await once(npm, 'exit')
+  if (code !== 0) throw new Error(`npm ${args.join(' ')} ended with ${code} in ${folder}.`)
 }
 
 /** What the folder's package.json declares: versions by name. */

@@ -9,7 +9,7 @@ import { type FunctionResult, fromHead, fromResult, toEvent } from '../../deploy
 import type { Answer } from '../../deploy/targets/lambda/runtime-api.ts'
 import { readPrelude } from '../../deploy/targets/lambda/streamed.ts'
 import { runtimeClient } from '../../deploy/targets/lambda/target.ts'
-import { installPackage } from '../../scripts/install-package.ts'
+import { installPackages } from '../../scripts/install-package.ts'
 import { ROOT } from './entry.ts'
 import type { Reply, Send } from './load.ts'
 
@@ -30,8 +30,8 @@ export interface LambdaProcess {
 }
 
 /** Puts a bundled module, which exports `handler`, and what it loads into a folder as Lambda unpacks it, and returns that folder. */
-export function unpackLambda(bundle: string, parts: readonly string[]): string {
-  installPackage(LAMBDA_CLIENT)
+export async function unpackLambda(bundle: string, parts: readonly string[]): Promise<string> {
+  await installPackages([LAMBDA_CLIENT])
   const taskRoot = bundle.replace(/\.mjs$/, '')
   mkdirSync(taskRoot)
   writeFileSync(join(taskRoot, 'index.mjs'), WRITE_PID + readFileSync(bundle, 'utf8'))

@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { installPackage } from '../../scripts/install-package.ts'
+import { installPackages } from '../../scripts/install-package.ts'
 import { type BenchCase, CASES, DEFAULT_CASE } from './cases.ts'
 import { choose } from './choose.ts'
 import { CONTENDERS } from './contenders.ts'
@@ -41,7 +41,7 @@ const settings = values.quick
   ? { rounds: 5, requests: 200, warmUp: 800, warmUpAgain: 200 }
   : { rounds: 21, requests: 400, warmUp: 16_000, warmUpAgain: 1000 }
 
-installPackage(FRAMEWORKS, 'install')
+await installPackages([FRAMEWORKS], 'install')
 const issuer = await createIssuer()
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-bench-'))
 const rows: RuntimeTiming[] = []

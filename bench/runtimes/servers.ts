@@ -66,7 +66,7 @@ export async function prepareServer(options: ServerOptions): Promise<PreparedSer
   const outfile = join(folder, `${fileNameOf(runtime, name, fixture)}.${extension}`)
   const parts = await writeEntry({ runtime, serving, fixture, port, keys, outfile })
   if (runtime === 'lambda') {
-    const taskRoot = unpackLambda(outfile, parts)
+    const taskRoot = await unpackLambda(outfile, parts)
     return { start: async () => ({ ...(await startLambda(taskRoot, env)), atOnce: 1 }) }
   }
   return listening(commandOf(runtime, outfile, await hostFor(runtime, folder), port))

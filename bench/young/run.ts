@@ -12,7 +12,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { installPackage } from '../../scripts/install-package.ts'
+import { installPackages } from '../../scripts/install-package.ts'
 import { judgeYoung, shrunkBudgets, type YoungBudgets } from '../budgets.ts'
 import { writePictures } from '../pictures/pictures.ts'
 import { choose } from '../runtimes/choose.ts'
@@ -56,7 +56,7 @@ if (cases.length === 0)
   throw new TypeError(`No case "${values.cases}" has ${values.tools} tools: "jwt" has 10.`)
 const rounds = values.quick ? 3 : ROUNDS
 
-installPackage(FRAMEWORKS, 'install')
+await installPackages([FRAMEWORKS], 'install')
 const issuer = await createIssuer()
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-young-'))
 const rows: YoungRow[] = []

@@ -57,7 +57,7 @@ it('names tests and files that exist', () => {
 
 it('has the Debian packages of .ci/run and the dev container', () => {
   const packages = /local packages="([^"]+)"/.exec(read('.ci/run'))?.[1]?.split(' ')
-  expect(packages).toContain('chromium')
+  expect(packages).toContain('chromium-headless-shell')
   expect(debianPackages(page)).toEqual(packages)
   expect(debianPackages(read('.devcontainer/devcontainer.json'))).toEqual(packages)
 })

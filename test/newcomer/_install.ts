@@ -1,5 +1,5 @@
 /** Installs what the newcomer's npm is to find beside the repository's own packages, where it is not there yet. */
 import '../runtimes/_install.ts'
-import { installPackage } from '../../scripts/install-package.ts'
+import { installPackages } from '../../scripts/install-package.ts'
 
-installPackage(import.meta.dirname)
+await installPackages([import.meta.dirname])

@@ -85,7 +85,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/auth': 'fetch-json',
     'src/client': 'connect errors output-schema task-requests tools',
     'src/definition': 'bounded-fetch own-data standard-webhook utf8',
-    'src/mcp-events': 'canonical cursor history params poll reading replay stream subscribe unsubscribe',
+    'src/mcp-events': 'canonical cursor params poll stream subscribe unsubscribe',
     'src/mcp-events/deliver': 'answer callback-url failure sign special-addresses',
     'src/request': 'public-name',
     'src/events': 'bus outage',

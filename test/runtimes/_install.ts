@@ -5,7 +5,7 @@
  */
 import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { installPackage } from '../../scripts/install-package.ts'
+import { installPackages } from '../../scripts/install-package.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -25,9 +25,11 @@ const PACKAGES = [
   'examples/tasks/dynamodb',
 ]
 
-for (const folder of PACKAGES) installPackage(join(ROOT, folder))
+const absolute = (folder: string): string => join(ROOT, folder)
+
+await installPackages(PACKAGES.map(absolute))
 // Their lock files lack what other systems need.
-for (const folder of ['test/platform-clis', 'bench/frameworks']) installPackage(join(ROOT, folder), 'install')
+await installPackages(['test/platform-clis', 'bench/frameworks'].map(absolute), 'install')
 
 // As `npm install mayfly-mcp` would put it there.
 for (const example of ['mastra', 'otel', 'tasks/dynamodb']) {
