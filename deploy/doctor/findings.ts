@@ -1,5 +1,6 @@
 /** The findings of `mayfly doctor` that do not depend on the platform. */
 import type { Feature } from '../../src/definition/context.ts'
+import { MAKE_SECRET, MIN_SECRET_CHARACTERS, secretFault } from '../../src/definition/secret.ts'
 import type { DeploymentInfo } from '../../src/index.ts'
 import { availability } from '../../src/interaction/matrix.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/versions.ts'
@@ -11,9 +12,6 @@ import { packageManifest } from '../project/mayfly-package.ts'
 import { findSecret } from '../project/secrets.ts'
 import { ownFile, stageOption } from '../project/stages.ts'
 import { FEATURES } from './used.ts'
-
-const MIN_SECRET_CHARACTERS = 32
-const MIN_DISTINCT_CHARACTERS = 10
 
 type Folders = Pick<Project, 'cwd' | 'entry' | 'stage'>
 
@@ -74,15 +72,15 @@ export function secretFindings(project: Folders, info: DeploymentInfo): Finding[
 
 /** What to do about a secret that is not set. */
 function placeSecret(name: string, stage: string | undefined): string {
-  return `put 32 or more random characters into ${ownFile(stage)}, and send them with mayfly deploy --secret ${name}${stageOption(stage)}`
+  return `put ${MIN_SECRET_CHARACTERS} or more random characters into ${ownFile(stage)}, and send them with mayfly deploy --secret ${name}${stageOption(stage)}`
 }
 
 function secretFinding(name: string, secret: string, from: string): Finding {
-  const isWeak = secret.length < MIN_SECRET_CHARACTERS || new Set(secret).size < MIN_DISTINCT_CHARACTERS
-  if (!isWeak) return { level: 'ok', message: `${name} is set (${from}) and strong` }
+  if (secretFault(secret) === undefined)
+    return { level: 'ok', message: `${name} is set (${from}) and strong` }
   return {
     level: 'error',
-    message: `${name} (${from}) is weak: make one with openssl rand -base64 32`,
+    message: `${name} (${from}) is weak: make one with ${MAKE_SECRET}`,
   }
 }
 

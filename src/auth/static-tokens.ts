@@ -5,6 +5,7 @@
 import type { Env } from '../definition/context.ts'
 import { isSameDigest, sha256 } from '../definition/digest.ts'
 import { textOf } from '../definition/error-text.ts'
+import { secretFault } from '../definition/secret.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { toGate } from './gate.ts'
@@ -13,7 +14,7 @@ import { type TokenAnswer, UnknownTokenError, type Verifier } from './verifier.t
 
 /** One token, its client and its scopes. */
 export interface StaticToken {
-  /** At least 16 characters. */
+  /** At least 16 random characters. */
   token: string
   /** The client, `ctx.auth.clientId`: tokens of one client count as one caller. Default: a name derived from the token, `token-…`. */
   clientId?: string
@@ -36,7 +37,7 @@ const TOKEN: Names<StaticToken> = { token: 'string', clientId: 'string', scopes:
  * staticTokens((env: { CI_TOKEN: string }) => [{ token: env.CI_TOKEN, clientId: 'ci', scopes: ['deploy'] }])
  * ```
  *
- * @throws TypeError for a token under 16 characters in a list, and for a value that is neither a list nor a function.
+ * @throws TypeError for a token in a list that is under 16 characters or a repeated pattern, and for a value that is neither a list nor a function.
  */
 export function staticTokens<E = Env>(tokens: StaticTokens<E>, options: GateOptions = {}): Auth {
   refuseUnknown('staticTokens', options, GATE_OPTIONS)
@@ -115,6 +116,6 @@ function faultOf(entry: StaticToken, index: number): string | undefined {
   } catch (error) {
     return textOf(error)
   }
-  if (typeof token === 'string' && token.length >= MIN_TOKEN_CHARACTERS) return undefined
-  return `The static token of ${name} needs ${MIN_TOKEN_CHARACTERS} or more characters: is the variable that it comes from set?`
+  const fault = secretFault(token, MIN_TOKEN_CHARACTERS)
+  return fault === undefined ? undefined : `The static token of ${name} ${fault}`
 }

@@ -126,7 +126,7 @@ function toAnswer(result: TokenValidationResult | undefined): TokenAnswer {
 /**
  * Accepts these tokens, compared in constant time, each with the scopes `mcp:read` and `mcp:write`.
  *
- * @throws TypeError for a token under 16 characters.
+ * @throws TypeError for a token under 16 characters, and for a repeated pattern.
  */
 export function createStaticTokenValidator(tokens: readonly string[]): ValidateToken {
   if (!Array.isArray(tokens)) throw new TypeError('createStaticTokenValidator needs a list of tokens.')

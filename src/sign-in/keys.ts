@@ -4,7 +4,7 @@
  */
 import { fromBase64Url, toBase64Url } from '../definition/base64.ts'
 import { isSameDigest } from '../definition/digest.ts'
-import { MIN_SECRET_LENGTH } from '../interaction/seal.ts'
+import { secretFault } from '../definition/secret.ts'
 
 export interface SignInKeys {
   /** `purpose` is what the text may be opened for: a sealed text cannot be moved to another place. */
@@ -25,13 +25,15 @@ interface Key {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** @throws TypeError without a secret, and for one that is too short. */
+/** @throws TypeError without a secret, and for one that is too short or a repeated pattern. */
 export function checkSecrets(where: string, secrets: readonly string[]): void {
-  if (secrets.length === 0) throw new TypeError(`${where} must contain at least one secret.`)
-  if (secrets.some((secret) => typeof secret !== 'string' || secret.length < MIN_SECRET_LENGTH))
-    throw new TypeError(
-      `${where} must have at least ${MIN_SECRET_LENGTH} characters: generate a secret with "openssl rand -base64 32".`,
-    )
+  if (secrets.length === 0)
+    throw new TypeError(`${where} must contain a secret: is the variable that it comes from set?`)
+  for (const [index, secret] of secrets.entries()) {
+    const fault = secretFault(secret)
+    if (fault === undefined) continue
+    throw new TypeError(`${secrets.length > 1 ? `Number ${index + 1} of ` : ''}${where} ${fault}`)
+  }
 }
 
 export function createKeys(secrets: readonly string[]): SignInKeys {

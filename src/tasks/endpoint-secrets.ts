@@ -1,7 +1,6 @@
 /** The secrets of a task endpoint: several while they are rotated. The first signs, and each verifies. */
+import { MAKE_SECRET, MIN_SECRET_CHARACTERS, secretFault } from '../definition/secret.ts'
 import { isUnset } from '../http/unset-secret.ts'
-
-const MIN_SECRET_CHARACTERS = 32
 
 /** Secrets that one bearer token may contain, which bounds the work for a request. */
 const MAX_IN_TOKEN = 10
@@ -16,12 +15,12 @@ export interface EndpointSecrets {
   isToken(token: string): Promise<boolean>
 }
 
-/** @throws TypeError for a secret that is too short or contains blanks. */
+/** @throws TypeError for a secret that is too short, a repeated pattern or contains blanks. */
 function createSecrets(owner: string, option: string, given: string | readonly string[]): EndpointSecrets {
   const secrets = listed(given)
-  if (secrets.length === 0 || secrets.some((one) => one.length < MIN_SECRET_CHARACTERS || /\s/.test(one)))
+  if (secrets.length === 0 || secrets.some((one) => secretFault(one) !== undefined || /\s/.test(one)))
     throw new TypeError(
-      `${owner} needs "${option}": ${MIN_SECRET_CHARACTERS} or more random characters, without blanks; for rotation a list, or several separated by commas.`,
+      `${owner} needs "${option}": ${MIN_SECRET_CHARACTERS} or more random characters without blanks, as of "${MAKE_SECRET}"; for rotation a list, or several separated by commas.`,
     )
   let imported: Promise<CryptoKey[]> | undefined
   const keys = (): Promise<CryptoKey[]> => {

@@ -2,6 +2,7 @@
  * Signatures of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks, version 1): HMAC-SHA-256 over
  * `id.timestamp.body`.
  */
+import { isRepetitive, MAKE_SECRET } from '../definition/secret.ts'
 import {
   decodeCanonical,
   MAX_SECRET_BYTES,
@@ -32,7 +33,7 @@ const ID = /^[!-\-/-~]{1,256}$/
 const TIMESTAMP = /^\d{1,12}$/
 const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/
 
-/** @throws TypeError for a secret that is not `whsec_` and 24 to 64 bytes in base64. */
+/** @throws TypeError for a secret that is not `whsec_` and 24 to 64 random bytes in base64. */
 export function createVerifier(secrets: readonly string[]): Verifier {
   if (secrets.length === 0) throw new TypeError('createEventWebhook needs "secret".')
   const raw = secrets.map(readSecret)
@@ -73,10 +74,10 @@ function readSignature(text: string): Uint8Array<ArrayBuffer> | undefined {
 
 function readSecret(secret: string, index: number, all: readonly string[]): Uint8Array<ArrayBuffer> {
   const bytes = secretBytes(secret)
-  if (bytes === undefined) {
+  if (bytes === undefined || isRepetitive(bytes, MIN_SECRET_BYTES)) {
     const which = all.length > 1 ? `Number ${index + 1} in "secret"` : '"secret"'
     throw new TypeError(
-      `${which} of a webhook must be "${SECRET_PREFIX}" and ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes in base64: generate one with echo "${SECRET_PREFIX}$(openssl rand -base64 32)".`,
+      `${which} of a webhook must be "${SECRET_PREFIX}" and ${MIN_SECRET_BYTES} to ${MAX_SECRET_BYTES} random bytes in base64: generate one with echo "${SECRET_PREFIX}$(${MAKE_SECRET})".`,
     )
   }
   return bytes

@@ -10,6 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { containerFiles } from '../../deploy/targets/node/container.ts'
 import { supabase } from '../../deploy/targets/supabase/target.ts'
 import { testPort } from '../_port.ts'
+import { secretOf } from '../_secrets.ts'
 import { MayflyProcess, Project } from './_dev-process.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -102,7 +103,7 @@ describe.each([
       await using project = await built(target, TEAM)
       const child = spawn(program, args, {
         cwd: project.folder,
-        env: { ...process.env, PORT: String(await testPort()), ANN: 'a'.repeat(16), ...env },
+        env: { ...process.env, PORT: String(await testPort()), ANN: secretOf('a'), ...env },
         stdio: ['ignore', 'ignore', 'pipe'],
       })
       onTestFinished(() => void child.kill('SIGKILL'))

@@ -24,6 +24,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { projectFiles } from '../../deploy/init/project-template.ts'
 import { findTarget } from '../../deploy/targets/all.ts'
 import { testPort } from '../_port.ts'
+import { secretOf } from '../_secrets.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -214,7 +215,7 @@ async function runAs({ folder, env, command }: Image, variables: { readonly [nam
     env: {
       ...env,
       MAYFLY_ALLOWED_HOSTS: HOST,
-      MAYFLY_SECRET: 's'.repeat(40),
+      MAYFLY_SECRET: secretOf('s'),
       PORT: String(port),
       ...variables,
     },

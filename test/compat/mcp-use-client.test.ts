@@ -18,6 +18,7 @@ import {
   reject,
   validate,
 } from '../../src/mcp-use-client.ts'
+import { secretOf } from '../_secrets.ts'
 import * as examples from './mcp-use-client.ts'
 
 const echo = createTool({
@@ -42,7 +43,7 @@ async function start(config: Partial<MCPServerConfig> = {}): Promise<string> {
     id: 'demo',
     name: 'Demo',
     version: '1.0.0',
-    secret: 's'.repeat(32),
+    secret: secretOf('s'),
     tools: { echo, ask, visit },
     resources: [createResource({ uri: 'note://1', read: () => 'Milk' })],
     prompts: { review: createPrompt({ argsSchema: { code: z.string() }, get: ({ code }) => code }) },

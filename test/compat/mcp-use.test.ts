@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { error, MCPServer, object, text } from '../../src/mcp-use.ts'
+import { secretOf } from '../_secrets.ts'
 import { META, modern, type SendOptions } from '../unit/_client.ts'
 import { call } from './_call.ts'
 
 const create = (): MCPServer =>
-  new MCPServer({ name: 'inventory-server', version: '1.0.0', secret: 's'.repeat(32), log: false })
+  new MCPServer({ name: 'inventory-server', version: '1.0.0', secret: secretOf('s'), log: false })
 
 it('a tool with a default and limits', async () => {
   const server = create()

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createStoredKey } from '../../src/keys/admin.ts'
+import { secretOf } from '../_secrets.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -21,7 +22,7 @@ interface Expected {
 const { key: ANN_KEY, ...made } = await createStoredKey({ name: 'ann', scopes: ['orders:write'] })
 const stored = { ...made, server: 'shop' }
 
-const TOKEN = 't'.repeat(32)
+const TOKEN = secretOf('t')
 
 const PAGES: readonly (readonly [page: string, expected: Expected])[] = [
   [

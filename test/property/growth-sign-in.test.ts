@@ -1,5 +1,6 @@
 /** Work in proportion, as growth.test.ts: whole requests to sign-in, which encrypt and sign, so they are measured apart. */
 import { sharesOf } from '../../src/sign-in/clients/networks.ts'
+import { secretOf } from '../_secrets.ts'
 import { createWorld, ORIGIN } from '../unit/sign-in/_sign-in.ts'
 import { growsInProportion } from './_growth.ts'
 
@@ -17,11 +18,11 @@ growsInProportion({
     await world.form('/oauth/token', { token: text }, { cookie: text.replaceAll(/[^\x21-\x7e]/g, ';') })
   },
   'a token request of a machine': async (text) => {
-    const world = createWorld({ machines: { report: { scopes: [], secret: 's'.repeat(32) } } })
+    const world = createWorld({ machines: { report: { scopes: [], secret: secretOf('s') } } })
     const fields = { grant_type: 'client_credentials', client_id: 'report' }
     await world.form('/oauth/token', { ...fields, client_secret: text })
     await world.form('/oauth/token', { ...fields, client_assertion: text })
-    const proven = { ...fields, client_secret: 's'.repeat(32) }
+    const proven = { ...fields, client_secret: secretOf('s') }
     await world.form('/oauth/token', { ...proven, scope: text, resource: text })
     await world.form('/oauth/token', { ...proven, scope: text })
     const authorization = `Basic ${btoa(`report:${text.replaceAll(/[^\x21-\x7e]/g, '+')}`)}`

@@ -19,6 +19,7 @@ import { createSession } from '../../src/protocol/session.ts'
 import { fromSdk } from '../../src/sdk.ts'
 import { createSubscriptions } from '../../src/subscriptions.ts'
 import { createMemoryTaskStore, createTasks } from '../../src/tasks.ts'
+import { secretOf } from '../_secrets.ts'
 import { createServer, initializeRequest, legacyRequest, META, modernRequest, post } from './_client.ts'
 import { createV1, createV2 } from './sdk/_servers.ts'
 
@@ -396,7 +397,7 @@ describe('beside calls', () => {
     const store = { add: hang, remove: hang, list: hang, clear: hang }
     const server = createServer({
       bus: createMemoryBus(),
-      secret: 's'.repeat(32),
+      secret: secretOf('s'),
       subscriptions: createSubscriptions(store),
       resources: [createResource({ uri: 'a://1', read: () => '' })],
       onError,

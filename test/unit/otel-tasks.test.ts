@@ -16,6 +16,7 @@ import { createTool, type MCPServerConfig, ProtocolError } from '../../src/index
 import { openTelemetry, type Telemetry } from '../../src/otel.ts'
 import { createMemoryTaskStore, createTasks, type TaskStore, type TasksOptions } from '../../src/tasks.ts'
 import { createTaskAdmin } from '../../src/tasks-admin.ts'
+import { secretOf } from '../_secrets.ts'
 import { deferred } from './_client.ts'
 import { Contexts } from './_contexts.ts'
 import { TaskClient } from './tasks/_tasks.ts'
@@ -146,7 +147,7 @@ describe('the span of a run', () => {
     const client = clientOf(telemetry, { job })
     const { taskId } = await client.call('job', {}, TRACED)
     await client.settle()
-    await createTaskAdmin({ secret: 'a'.repeat(32) })
+    await createTaskAdmin({ secret: secretOf('a') })
       .of(client.server)
       .retry(taskId)
     await client.server.tasks.runDue()

@@ -14,13 +14,14 @@ import { textOf } from '../../src/definition/error-text.ts'
 import { createMemoryBus, createTool } from '../../src/index.ts'
 import { createVectorQueryTool } from '../../src/retrieval.ts'
 import { createMemoryTasks, createTaskEndpoint } from '../../src/tasks.ts'
+import { secretOf } from '../_secrets.ts'
 import { createServer, modernRequest } from './_client.ts'
 import { printsLikeNode, VALUES } from './_thrown.ts'
 
 type Fail = () => Promise<never>
 
-const TOKEN = '0123456789012345678901234567890123456789'
-const secret = 's'.repeat(32)
+const TOKEN = 'an-access-token-of-the-test-4nT9qLw2rB7v'
+const secret = secretOf('s')
 const tools = (fail: Fail) => ({
   work: createTool({
     id: 'work',

@@ -10,6 +10,7 @@ import {
   type MCPServerConfig,
 } from '../../src/index.ts'
 import { fromSdk } from '../../src/sdk.ts'
+import { secretOf } from '../_secrets.ts'
 import { createServer, modern } from './_client.ts'
 
 const VALID = { id: 'test', name: 'Test', version: '1.0.0' }
@@ -127,7 +128,7 @@ describe('new MCPServer', () => {
     },
   )
 
-  it.each(['short', '', [], ['s'.repeat(32), 'short']])(
+  it.each(['short', '', [], [secretOf('s'), 'short']])(
     'secret: %j → TypeError [config.required]',
     (secret) => {
       expect(() => construct({ ...VALID, secret })).toThrow(TypeError)

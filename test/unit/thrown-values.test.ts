@@ -16,6 +16,7 @@ import {
 import { createSession } from '../../src/protocol/session.ts'
 import { fromSdk } from '../../src/sdk.ts'
 import { createMemoryTasks } from '../../src/tasks.ts'
+import { secretOf } from '../_secrets.ts'
 import { createServer, legacyRequest, modernRequest, post, readAnswer } from './_client.ts'
 import { escapedErrors, type Fail, failing, printsLikeNode, VALUES } from './_thrown.ts'
 
@@ -142,7 +143,7 @@ const PLACES: { readonly [place: string]: (fail: Fail) => readonly [Partial<MCPS
     call('one'),
   ],
   'a rendezvous that cannot be made': (fail) => [
-    { rendezvous: fail, legacy: 'rendezvous', tools: { say }, secret: 's'.repeat(32) },
+    { rendezvous: fail, legacy: 'rendezvous', tools: { say }, secret: secretOf('s') },
     call('say'),
   ],
   'the bus': (fail) => [
@@ -190,7 +191,7 @@ interface Sent {
   readonly error?: unknown
 }
 
-const headers = { authorization: 'Bearer 0123456789012345678901234567890123456789' }
+const headers = { authorization: 'Bearer an-access-token-of-the-test-4nT9qLw2rB7v' }
 const platform: RequestPlatform = { waitUntil: (work) => void Promise.resolve(work).catch(() => {}) }
 
 async function inSession(server: Server, [method, params = {}]: Call): Promise<unknown> {

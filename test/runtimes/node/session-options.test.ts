@@ -6,6 +6,7 @@ import { startHonoSSE } from '../../../adapters/node-mastra.ts'
 import { createTool, type MCPServerConfig } from '../../../src/index.ts'
 import { withServerCard } from '../../../src/server-card.ts'
 import { createMemoryTasks, createTaskEndpoint } from '../../../src/tasks.ts'
+import { secretOf } from '../../_secrets.ts'
 import { createFixture } from './_session-server.ts'
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -334,7 +335,7 @@ it('every answer forbids sniffing, and none is stored [http.no-sniff]', async ()
 
 describe('what is around sessions', () => {
   it('a server card and an endpoint of tasks are served beside them', async () => {
-    const secret = 'x'.repeat(40)
+    const secret = secretOf('x')
     const { server } = createFixture({ description: 'Sells things', tasks: createMemoryTasks() })
     const sessions = createSessions(server)
     running.push(sessions)

@@ -3,11 +3,12 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { bearer, staticTokens } from '../../../src/auth.ts'
 import { createTool, type MCPServerConfig } from '../../../src/index.ts'
 import { eventually } from '../../_eventually.ts'
+import { secretOf } from '../../_secrets.ts'
 import { CLIENT, endSessions, read, start } from './_raw-sessions.ts'
 
 afterEach(endSessions)
 
-const TOKEN = 't'.repeat(32)
+const TOKEN = secretOf('t')
 const audited: string[] = []
 const GUARDED: Partial<MCPServerConfig> = {
   auth: staticTokens([{ token: TOKEN, clientId: 'ann', scopes: [] }], { anonymous: { tools: ['open'] } }),

@@ -33,6 +33,7 @@ import { bearer, staticTokens } from '../../../src/auth.ts'
 import { createTool, type MCPServerConfig } from '../../../src/index.ts'
 import { createTool as createSdkTool } from '../../../src/sdk-context.ts'
 import { eventually } from '../../_eventually.ts'
+import { secretOf } from '../../_secrets.ts'
 import { createFixture, type SessionFixture } from './_session-server.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -233,7 +234,7 @@ async function openRaw(url: URL, more: Record<string, string> = {}) {
 
 const request = (id: number, method: string, params: object = {}) => ({ jsonrpc: '2.0', id, method, params })
 
-const TOKENS = { ann: 'a'.repeat(32), bob: 'b'.repeat(32) }
+const TOKENS = { ann: secretOf('a'), bob: secretOf('b') }
 const auth = staticTokens([
   { token: TOKENS.ann, clientId: 'ann', scopes: [] },
   { token: TOKENS.bob, clientId: 'bob', scopes: [] },
@@ -541,7 +542,7 @@ describe('sessions', () => {
   })
 
   it('belong to their principal, and the tool knows who calls', async () => {
-    const [ann, bob] = ['a'.repeat(32), 'b'.repeat(32)]
+    const [ann, bob] = [secretOf('a'), secretOf('b')]
     const auth = staticTokens([
       { token: ann, clientId: 'ann', scopes: [] },
       { token: bob, clientId: 'bob', scopes: [] },
@@ -565,7 +566,7 @@ describe('sessions', () => {
   })
 
   it('of tokens that name no client belong to their token [auth.principal]', async () => {
-    const [ann, bob] = ['a'.repeat(32), 'b'.repeat(32)]
+    const [ann, bob] = [secretOf('a'), secretOf('b')]
     const { url } = await start({}, { auth: staticTokens([{ token: ann }, { token: bob }]) })
     const client = await connect(url, { authorization: `Bearer ${ann}` })
     const { sessionId } = client.transport as StreamableHTTPClientTransport

@@ -3,6 +3,7 @@ import { createTool, MCPServer } from 'mayfly-mcp'
 import { serve } from 'mayfly-mcp/node'
 import { createMemoryTasks, createTaskEndpoint } from 'mayfly-mcp/tasks'
 import { expect, it, vi } from 'vitest'
+import { secretOf } from '../../_secrets.ts'
 
 it('an event at a mounted task endpoint arrives with its value', async () => {
   const hello = createTool({ id: 'hello', execute: () => 'hi' })
@@ -12,7 +13,7 @@ it('an event at a mounted task endpoint arrives with its value', async () => {
   })
   const send = vi.spyOn(server.tasks, 'send').mockResolvedValue(true)
   const at = 'http://127.0.0.1'
-  const endpoint = createTaskEndpoint({ server, secret: 'x'.repeat(40), url: `${at}/tasks` })
+  const endpoint = createTaskEndpoint({ server, secret: secretOf('x'), url: `${at}/tasks` })
   const { port, close } = await serve(endpoint.mount(), { port: 0, env: {} })
   try {
     const url = new URL(await endpoint.urlFor('task-1', 'paid'))

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { TaskDetails, TaskPage } from '../../../src/tasks-admin.ts'
+import { secretOf } from '../../_secrets.ts'
 import { MayflyProcess, type Output, Project } from '../../cli/_dev-process.ts'
 import { STEERING } from '../../cli/_terminal.ts'
 import { type BusServer, startPostgresServer, startRedisServer } from '../buses/_servers.ts'
@@ -145,7 +146,7 @@ it.each([
         expect(other.stdout).not.toMatch(STEERING)
       }
 
-      for (const secret of ['x'.repeat(40), CRON]) {
+      for (const secret of [secretOf('x'), CRON]) {
         const refused = await run(['list', '--url', endpoint], { MAYFLY_TASKS_SECRET: secret })
         expect(refused).toMatchObject({ code: 1, stdout: '' })
         expect(refused.stderr).toMatch(/refuses MAYFLY_TASKS_SECRET/)

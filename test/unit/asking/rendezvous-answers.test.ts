@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { bearer } from '../../../src/auth.ts'
 import { createMemoryRendezvous, createTool, type Rendezvous } from '../../../src/index.ts'
+import { secretOf } from '../../_secrets.ts'
 import { createServer, initialize, legacyRequest, post, StreamReader } from '../_client.ts'
 
 const form = z.object({ name: z.string() })
@@ -31,7 +32,7 @@ function createDesk() {
     legacy: 'rendezvous',
     rendezvous,
     auth,
-    secret: 'x'.repeat(32),
+    secret: secretOf('x'),
   })
   const as = (token: string) => ({ authorization: `Bearer ${token}` })
 

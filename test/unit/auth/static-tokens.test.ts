@@ -3,6 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { bearer, introspection, jwt, type StaticToken, staticTokens } from '../../../src/auth.ts'
 import { createMemoryBus } from '../../../src/index.ts'
 import { createEventWebhook } from '../../../src/webhook.ts'
+import { secretOf } from '../../_secrets.ts'
 import { createServer } from '../_client.ts'
 import { discover } from './_issuer.ts'
 
@@ -105,17 +106,17 @@ it.each([undefined, null, 'the-token-of-ann-is-set', Promise.resolve([])])(
 it('what auth lacks is only told for an environment', () => {
   const auth = staticTokens(({ CI }: { CI: string }) => [{ token: CI, clientId: 'ci' }])
   expect(createServer({ auth }).getDeploymentInfo()).not.toHaveProperty('authFault')
-  expect(createServer({ auth }).getDeploymentInfo({ CI: 'a'.repeat(16) })).not.toHaveProperty('authFault')
+  expect(createServer({ auth }).getDeploymentInfo({ CI: secretOf('a') })).not.toHaveProperty('authFault')
 })
 
 it.each<[string, (unset: undefined) => unknown]>([
-  ['Secret number 2', (unset) => createServer({ secret: ['s'.repeat(32), unset as never] })],
+  ['Secret number 2', (unset) => createServer({ secret: [secretOf('s'), unset as never] })],
   [
     'Number 2 in "secret" of a webhook',
     (unset) =>
       createEventWebhook({
         bus: createMemoryBus(),
-        secret: [`whsec_${btoa('x'.repeat(32))}`, unset as never],
+        secret: [`whsec_${btoa(secretOf('x'))}`, unset as never],
       }),
   ],
   ['Number 1 in "audience" of jwt', (unset) => jwt({ ...JWT, audience: [unset as never, 'a'] })],
@@ -132,8 +133,7 @@ it.each<[string, (unset: undefined) => unknown]>([
 })
 
 it('one in a list that is unset → TypeError that names it [auth.static]', () => {
-  const create = () =>
-    staticTokens([{ token: 'a'.repeat(16) }, { token: undefined as never, clientId: 'ci' }])
+  const create = () => staticTokens([{ token: secretOf('a') }, { token: undefined as never, clientId: 'ci' }])
   expect(create).toThrow(TypeError)
   expect(create).toThrow('"ci"')
 })

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { type DetailedTask, MCPClient, type ServerConfig } from '../../../src/client.ts'
 import { createTool, MCPServer, type MCPServerConfig, ProtocolError } from '../../../src/index.ts'
 import { createMemoryTasks } from '../../../src/tasks.ts'
+import { secretOf } from '../../_secrets.ts'
 import { createClient, startFetchServer, startMayfly, startSessionServer } from './_servers.ts'
 
 const confirm = z.object({ confirm: z.boolean() })
@@ -78,7 +79,7 @@ const gated = createTool({
 const quick = createTool({ id: 'quick', task: 'auto', execute: () => 'quick' })
 
 const CONFIG: Partial<MCPServerConfig> = {
-  secret: 's'.repeat(32),
+  secret: secretOf('s'),
   tools: { report, failing, endless, asksFirst, gated, quick },
   onError: () => {},
 }

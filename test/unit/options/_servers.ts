@@ -38,6 +38,7 @@ import {
 import { createTaskAdmin } from 'mayfly-mcp/tasks-admin'
 import { connect } from 'mayfly-mcp/testing'
 import { createEventWebhook } from 'mayfly-mcp/webhook'
+import { secretOf } from '../../_secrets.ts'
 import { GATE } from './_auth.ts'
 import { ANSWERS } from './_clients.ts'
 import type { Taker, Takers } from './_walk.ts'
@@ -504,7 +505,7 @@ export const SERVERS: {
       call: (options) =>
         createEventWebhook({
           bus: createMemoryBus(),
-          secret: `whsec_${btoa('x'.repeat(32))}`,
+          secret: `whsec_${btoa(secretOf('x'))}`,
           ...(options as object),
         }),
       options: { toleranceSeconds: 300, maxBodyBytes: 1000, onError() {} },

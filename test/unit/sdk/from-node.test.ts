@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { staticTokens } from '../../../src/auth.ts'
 import { type FromNodeOptions, fromNode } from '../../../src/from-node.ts'
 import { eventually } from '../../_eventually.ts'
+import { secretOf } from '../../_secrets.ts'
 import { initialize, legacy, legacyRequest, namesIn, post, textOf } from '../_client.ts'
 import { createV1, type Seen } from './_servers.ts'
 
@@ -39,10 +40,10 @@ describe('SDK v1 as it is used with Express', () => {
 
   it('the token is in request.auth', async () => {
     const server = create({
-      auth: staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }]),
+      auth: staticTokens([{ token: secretOf('x'), clientId: 'desk', scopes: [] }]),
       mcpPath: '*',
     })
-    const headers = { authorization: `Bearer ${'x'.repeat(32)}` }
+    const headers = { authorization: `Bearer ${secretOf('x')}` }
     const answer = await legacy(server, 'tools/call', { name: 'who', arguments: {} }, { headers })
     expect(textOf(answer)).toContain('desk')
   })

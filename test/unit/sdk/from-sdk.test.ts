@@ -3,6 +3,7 @@ import { bearer, staticTokens } from '../../../src/auth.ts'
 import type { TracedRequest } from '../../../src/request/telemetry.ts'
 import { type FromSdkOptions, fromSdk, type HostedServer, type SdkContext } from '../../../src/sdk.ts'
 import { eventually } from '../../_eventually.ts'
+import { secretOf } from '../../_secrets.ts'
 import {
   initialize,
   legacy,
@@ -48,13 +49,13 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
 
   it('the factory knows the platform and the caller, and the tool its token', async () => {
     const server = create(sdk, {
-      auth: staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }]),
+      auth: staticTokens([{ token: secretOf('x'), clientId: 'desk', scopes: [] }]),
     })
     const answer = await ask(
       server,
       'tools/call',
       { name: 'who', arguments: {} },
-      { headers: { authorization: `Bearer ${'x'.repeat(32)}` }, platform: { env: { REGION: 'eu' } } },
+      { headers: { authorization: `Bearer ${secretOf('x')}` }, platform: { env: { REGION: 'eu' } } },
     )
     expect(textOf(answer)).toBe('desk desk {"REGION":"eu"}')
     expect((await ask(server, 'tools/list')).status).toBe(401)
@@ -130,10 +131,10 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
 
   it('scopes of single tools: absent from the list, 403 when called', async () => {
     const server = create(sdk, {
-      auth: staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: ['read'] }]),
+      auth: staticTokens([{ token: secretOf('x'), clientId: 'desk', scopes: ['read'] }]),
       scopes: { tools: { add: ['write'], who: ['read'] } },
     })
-    const headers = { authorization: `Bearer ${'x'.repeat(32)}` }
+    const headers = { authorization: `Bearer ${secretOf('x')}` }
     const tools = namesIn(await ask(server, 'tools/list', {}, { headers }))
     expect(tools).toContain('who')
     expect(tools).not.toContain('add')
@@ -205,7 +206,7 @@ describe.each(SPOKEN)('SDK %s, %s', (sdk, era) => {
   })
 
   it('with auth the page shows neither instructions nor lists [page.private]', async () => {
-    const auth = staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }])
+    const auth = staticTokens([{ token: secretOf('x'), clientId: 'desk', scopes: [] }])
     const response = await create(sdk, { auth }).fetch(
       new Request('https://mcp.example/', { headers: { accept: 'text/html' } }),
     )

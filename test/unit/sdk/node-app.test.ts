@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { staticTokens } from '../../../src/auth.ts'
 import { type FromNodeOptions, fromNode } from '../../../src/from-node.ts'
 import { eventually } from '../../_eventually.ts'
+import { secretOf } from '../../_secrets.ts'
 import { legacyRequest } from '../_client.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -246,7 +247,7 @@ describe('what does not come through', () => {
 })
 
 describe('mcpPath', () => {
-  const auth = staticTokens([{ token: 'x'.repeat(32), clientId: 'desk', scopes: [] }])
+  const auth = staticTokens([{ token: secretOf('x'), clientId: 'desk', scopes: [] }])
   const page: Handler = (request, res) => res.end(`page ${request.url}`)
 
   const spellings = [

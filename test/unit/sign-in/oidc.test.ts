@@ -11,6 +11,7 @@ import { createSignIn } from '../../../src/sign-in/sign-in.ts'
 import { createMemoryGrants } from '../../../src/sign-in/store/memory.ts'
 import { rotatedIn } from '../../../src/sign-in/upstream/errors.ts'
 import type { Upstream, UpstreamReturn } from '../../../src/sign-in/upstream/upstream.ts'
+import { secretOf } from '../../_secrets.ts'
 import { failureOf } from './_failure.ts'
 import { ADA, CLIENT, NONCE, type OpenIdProvider, startOpenIdProvider, toCallback } from './_provider.ts'
 
@@ -203,7 +204,7 @@ describe('a sign-in', () => {
       const bySetting = upstreamOf({ clientSecret: asAny })
       expect(bySetting.faultIn?.({})).toContain('must not be async')
       expect(await failureOf(bySetting.authorizeUrl(startOf()))).toMatchObject({ fault: 'misconfigured' })
-      const options = { upstream: byCheck, scopes: { a: 'A' }, secrets: ['s'.repeat(32)] }
+      const options = { upstream: byCheck, scopes: { a: 'A' }, secrets: [secretOf('s')] }
       const auth = createSignIn('signIn', { ...options, store: asAny })
       const request = new Request('https://mcp.example.com/connections')
       const resource = 'https://mcp.example.com/mcp'

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createTool, MCPServer } from '../../../src/index.ts'
 import { createMemoryTaskStore, createTasks, type StoredTask, type TaskStore } from '../../../src/tasks.ts'
 import { createTaskAdmin, type TaskOperations } from '../../../src/tasks-admin.ts'
+import { secretOf } from '../../_secrets.ts'
 import { FAULTS, Injector, Process } from '../../property/_faulty-store.ts'
 
 const ran: string[] = []
@@ -26,7 +27,7 @@ function open(store: TaskStore): { server: MCPServer; tasks: TaskOperations } {
     tools: { charge },
     tasks,
   })
-  return { server, tasks: createTaskAdmin({ secret: 'x'.repeat(32) }).of(server) }
+  return { server, tasks: createTaskAdmin({ secret: secretOf('x') }).of(server) }
 }
 
 /** A task that failed at its second step. */

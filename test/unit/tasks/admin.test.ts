@@ -9,6 +9,7 @@ import {
   type TaskStore,
 } from '../../../src/tasks.ts'
 import { createTaskAdmin, type TaskDetails, type TaskSummary } from '../../../src/tasks-admin.ts'
+import { secretOf } from '../../_secrets.ts'
 import { TaskClient } from './_tasks.ts'
 
 const cronSecret = 'a-secret-of-thirty-two-characters!'
@@ -83,14 +84,14 @@ describe('authorization', () => {
   test.each([
     ['nothing', null],
     ['the cron’s secret', `Bearer ${cronSecret}`],
-    ['another secret', `Bearer ${'x'.repeat(36)}`],
+    ['another secret', `Bearer ${secretOf('x')}`],
     ['a part of it', `Bearer ${secret.slice(0, -1)}`],
     ['more than it', `Bearer ${secret}x`],
     ['it in capitals', `Bearer ${secret.toUpperCase()}`],
     ['it as Basic', `Basic ${secret}`],
     ['it as a password', `Basic ${btoa(`admin:${secret}`)}`],
     ['it alone', secret],
-    ['a list without it', `Bearer ${cronSecret},${'y'.repeat(36)}`],
+    ['a list without it', `Bearer ${cronSecret},${secretOf('y')}`],
   ])('%s → 401 for each action, and nothing is read', async (_what, authorization) => {
     const { send, end, asked } = setUp({ waiting })
     const id = await end('waiting')
@@ -109,11 +110,11 @@ describe('authorization', () => {
 
   test('each of several secrets, and one of a list as a platform may send it', async () => {
     const { client } = setUp({ waiting })
-    const other = 'z'.repeat(40)
+    const other = secretOf('z')
     for (const given of [[other, secret], `${other},${secret}`]) {
       const admin = createTaskAdmin({ secret: given })
       const endpoint = createTaskEndpoint({ server: client.server, secret: cronSecret, admin })
-      for (const token of [secret, other, `${'w'.repeat(32)},${other}`]) {
+      for (const token of [secret, other, `${secretOf('w')},${other}`]) {
         const headers = { authorization: `bearer ${token}` }
         expect((await endpoint.fetch(new Request(`${url}?list`, { headers }))).status).toBe(200)
       }

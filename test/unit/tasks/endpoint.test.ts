@@ -8,6 +8,7 @@ import {
   type TaskEndpoint,
 } from '../../../src/tasks.ts'
 import { createTaskAdmin } from '../../../src/tasks-admin.ts'
+import { secretOf } from '../../_secrets.ts'
 import { TaskClient } from './_tasks.ts'
 
 afterEach(() => {
@@ -54,7 +55,7 @@ test('a signed URL delivers its event once, and the cron runs what is due', asyn
 })
 
 test('two secrets, while they are rotated: each runs the cron and opens the URLs that it signed; the first signs', async () => {
-  const [older, newer] = [secret, 'b'.repeat(16).concat('c'.repeat(17))]
+  const [older, newer] = [secret, secretOf('b')]
   const { client, endpoint } = setUp()
   const { server } = client
   const { taskId } = await client.call('job')
@@ -64,7 +65,7 @@ test('two secrets, while they are rotated: each runs the cron and opens the URLs
     const rotating = createTaskEndpoint({ server, url, secret: given })
     for (const token of [older, newer, `${newer},${older}`])
       expect((await rotating.fetch(cron(token))).status).toBe(200)
-    expect((await rotating.fetch(cron('d'.repeat(34)))).status).toBe(401)
+    expect((await rotating.fetch(cron(secretOf('d')))).status).toBe(401)
     const byNewer = await rotating.urlFor(taskId, 'paid')
     const alone = createTaskEndpoint({ server, url, secret: newer })
     const post = (target: string) => alone.fetch(new Request(target, { method: 'POST', body: '{' }))
@@ -76,9 +77,9 @@ test('two secrets, while they are rotated: each runs the cron and opens the URLs
 test('with a secret of their own, URLs outlive that of the cron', async () => {
   const { client } = setUp()
   const { server } = client
-  const urlSecret = 'u'.repeat(32)
+  const urlSecret = secretOf('u')
   const before = createTaskEndpoint({ server, url, secret, urlSecret })
-  const after = createTaskEndpoint({ server, url, secret: 'n'.repeat(32), urlSecret })
+  const after = createTaskEndpoint({ server, url, secret: secretOf('n'), urlSecret })
   const target = await before.urlFor('a', 'paid')
   expect((await after.fetch(new Request(target, { method: 'POST', body: '1' }))).status).toBe(409)
   expect((await after.fetch(cron(urlSecret))).status).toBe(401)
@@ -141,7 +142,7 @@ test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])(
 )
 
 test.each([
-  ['another secret', () => cron('b'.repeat(34))],
+  ['another secret', () => cron(secretOf('b'))],
   ['no secret', () => new Request(url)],
   [
     'a query that is not signed',
@@ -212,10 +213,10 @@ describe.each([undefined, ''])('with the secret %j, as from a variable that is n
     const { server } = client
     const status = async (endpoint: TaskEndpoint, request: Request) => (await endpoint.fetch(request)).status
     const list = new Request(`${url}?list`, { headers: { authorization: `Bearer ${secret}` } })
-    const withoutCron = createTaskEndpoint({ server, url, secret: unset, urlSecret: 'u'.repeat(32) })
+    const withoutCron = createTaskEndpoint({ server, url, secret: unset, urlSecret: secretOf('u') })
     const event = await withoutCron.urlFor('a', 'paid')
     const post = () => new Request(event, { method: 'POST', body: '1' })
-    expect([await status(withoutCron, cron('u'.repeat(32))), await status(withoutCron, post())]).toEqual([
+    expect([await status(withoutCron, cron(secretOf('u'))), await status(withoutCron, post())]).toEqual([
       503, 409,
     ])
     const withoutAdmin = createTaskEndpoint({ server, url, secret, admin: admin() })
@@ -265,10 +266,10 @@ test.each([
   { limit: 0 },
   { limit: Number.NaN },
   { maxBodyBytes: Number.NaN },
-  { secret: `${'a'.repeat(40)}\n` },
+  { secret: `${secretOf('a')}\n` },
   { secret: [] },
-  { secret: `${'a'.repeat(40)},` },
-  { secret: `${'a'.repeat(40)}, ${'b'.repeat(40)}` },
+  { secret: `${secretOf('a')},` },
+  { secret: `${secretOf('a')}, ${secretOf('b')}` },
   { urlSecret: 'short' },
 ])('%j → a TypeError', (options) => {
   const { client } = setUp()

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { createTool } from '../../../src/sdk-context.ts'
 import { createMemoryTasks } from '../../../src/tasks.ts'
+import { secretOf } from '../../_secrets.ts'
 import { TaskClient } from './_tasks.ts'
 
 const asks = (key: string, requestState?: string) => ({
@@ -54,7 +55,7 @@ test('required: the answers stay while the tool pauses, and go when it returns o
 test('auto: answered in an ordinary round, the tool has the answer in the task, too', async () => {
   const runs: string[] = []
   const tasks = createMemoryTasks()
-  const client = new TaskClient({ tools: { job: job('auto', runs) }, tasks, secret: 's'.repeat(32) })
+  const client = new TaskClient({ tools: { job: job('auto', runs) }, tasks, secret: secretOf('s') })
   const first = await client.send('tools/call', { name: 'job', arguments: {} })
   expect(Object.keys(first.result!.inputRequests as object)).toEqual(['first'])
   const { requestState } = first.result!

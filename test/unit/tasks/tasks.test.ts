@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { createTool, ProtocolError } from '../../../src/index.ts'
 import { createMemoryTasks } from '../../../src/tasks.ts'
+import { secretOf } from '../../_secrets.ts'
 import { deferred, META } from '../_client.ts'
 import { TASKS, TaskClient } from './_tasks.ts'
 
@@ -78,7 +79,7 @@ test('auto: a quick call is answered at once; one that asks first goes the ordin
       return action
     },
   })
-  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks(), secret: 's'.repeat(32) })
+  const client = new TaskClient({ tools: { job }, tasks: createMemoryTasks(), secret: secretOf('s') })
   expect(await client.call('job', { kind: 'quick' })).toMatchObject({ resultType: 'complete' })
   const asked = await client.send('tools/call', { name: 'job', arguments: { kind: 'ask' } })
   expect(asked.result).toMatchObject({ resultType: 'input_required' })

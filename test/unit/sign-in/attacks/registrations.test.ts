@@ -1,6 +1,7 @@
 /** Registrations of strangers: what is stored is bounded by network and in all, and whoever comes after that registers all the same. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryGrants } from '../../../../src/sign-in/store/memory.ts'
+import { secretOf } from '../../../_secrets.ts'
 import { slow } from '../_faulty.ts'
 import {
   arrive,
@@ -276,8 +277,8 @@ describe('a client whose id contains its registration', () => {
     const clientId = await sealed({ secrets: [SECRET] })
     const statusWith = async (options: WorldOptions): Promise<number> =>
       (await createWorld(options).get(await authorizeUrl({ clientId }))).status
-    expect(await statusWith({ secrets: ['n'.repeat(32), SECRET] })).toBe(303)
-    expect(await statusWith({ secrets: ['n'.repeat(32)] })).toBe(400)
+    expect(await statusWith({ secrets: [secretOf('n'), SECRET] })).toBe(303)
+    expect(await statusWith({ secrets: [secretOf('n')] })).toBe(400)
     const origin = 'https://staging.example.com'
     expect(await statusWith({ origin })).toBe(400)
   })
