@@ -51,17 +51,19 @@ export interface Unit {
 }
 
 /**
- * Runs `work` and makes its writes; again from the start, up to eight times in about 2 seconds, if others were faster.
+ * Runs `work` and makes its writes; again from the start if others were faster.
  *
  * @param client Finds clients that are not in the store: those with a URL or a long id.
- * @throws SignInBusyError after eight attempts.
+ * @param attempts Default 8, in about 2 seconds.
+ * @throws SignInBusyError after the last attempt.
  */
 export async function inOneUnit<Result>(
   store: GrantStore,
   client: (id: string) => Promise<object | undefined>,
   work: (unit: Unit) => Promise<Result>,
+  attempts: number = MAX_ATTEMPTS,
 ): Promise<Result> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
     const seen = new Map<string, GrantEntry | undefined>()
     const writes = new Map<string, { value?: string; expiresAt?: number | undefined }>()
     const result = await work(createUnit(store, client, seen, writes))

@@ -18,6 +18,7 @@ import { EntryTooLargeError, type Unit } from '../unit.ts'
 import { quoted } from '../upstream/errors.ts'
 import { clockOffset, providerOf, toStoreTime, UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
 import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
+import { countRefused, mayTryCode } from './attempts.ts'
 import { type Away, upstreamFailure } from './away.ts'
 import { isRemembered } from './consents.ts'
 import { readFlow } from './flow.ts'
@@ -65,8 +66,18 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   // Used up before the code is: of two requests with one state, the second does not reach the provider.
   const returned = await asUnit(signing, async (unit) => {
     const flow = await readFlow(unit, signing, 'upstream', parameters.get('state') ?? '', request)
-    return flow && { away: flow.content as Away, cookie: flow.end() }
+    if (flow === undefined) return undefined
+    // It is not used up then: the person may reload the page in a minute.
+    if (parameters.get('code') && !(await mayTryCode(signing))) return 'limit'
+    return { away: flow.content as Away, cookie: flow.end() }
   })
+  if (returned === 'limit')
+    return errorPage(
+      signing,
+      429,
+      'Too many sign-ins failed',
+      `${upstream.name} refused many sign-ins from your network. Reload this page in a minute.`,
+    )
   if (returned === undefined || returned.away.provider !== (providerOf(signing) ?? ''))
     return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
   const { away, cookie } = returned
@@ -87,6 +98,7 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
     const back = { env, redirectUri: place.callback, code, codeVerifier, nonce, parameters }
     identity = requireNamed(await withTimeout(upstream.exchange(back), UPSTREAM_TIMEOUT_MS, upstream.name))
   } catch (error) {
+    await countRefused(signing, error)
     return upstreamFailure(signing, error)
   }
   const { person, leftOut } = await personOf(identity)

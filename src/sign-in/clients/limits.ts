@@ -1,5 +1,5 @@
 /**
- * How much strangers may make the server store and fetch: shares of each hour by network, at three widths, so that no network takes those of
+ * How much strangers may make the server store and fetch: shares by network, at three widths, so that no network takes those of
  * others. What all networks together may store is bounded too, but who comes after that is not turned away: the caller does without the store.
  */
 import { digest } from '../../definition/digest.ts'
@@ -15,8 +15,19 @@ const MAX_STORED = 250
 /** What callers without a known address may do together, for each counter: in a minute, so that nobody takes an hour of the others. */
 const MAX_UNKNOWN = 15
 
-/** `registered`: clients. `asked`: documents and keys of clients that nobody has signed in with. `begun`: long requests to sign in. */
-export type Counted = 'registered' | 'asked' | 'begun'
+/**
+ * `registered`: clients. `asked`: documents and keys of clients that nobody has signed in with. `begun`: long requests to sign in. `refused`:
+ * codes that the provider did not accept.
+ */
+export type Counted = 'registered' | 'asked' | 'begun' | 'refused'
+
+/** For how long a network's share is. Those who share its address with an attacker wait for as long to sign in. */
+const PERIODS: { readonly [kind in Counted]: number } = {
+  registered: HOUR_MS,
+  asked: HOUR_MS,
+  begun: HOUR_MS,
+  refused: MINUTE_MS,
+}
 
 export interface Allowance {
   /** Whether it may be stored. */
@@ -39,7 +50,7 @@ export async function allowanceOf(
   const widths = await countersOf(kind, address)
   const counters = await Promise.all(widths.map((all) => withRoom(all, unit)))
   if (counters.includes(undefined)) return undefined
-  const stored = toCounter(kind, `all:${anyOf(COUNTERS)}`, MAX_STORED, HOUR_MS)
+  const stored = toCounter(kind, `all:${anyOf(COUNTERS)}`, MAX_STORED, PERIODS[kind])
   const isStored = Number((await unit.peek(stored.key))?.value ?? 0) < MAX_STORED
   return {
     isStored,
@@ -71,7 +82,9 @@ async function countersOf(kind: Counted, address: string | undefined): Promise<C
   return Promise.all(
     shares.map(async ({ network, counters, most }) => {
       const name = `from:${(await digest(network)).slice(0, 22)}`
-      return Array.from({ length: counters }, (_, at) => toCounter(kind, `${name}:${at}`, most, HOUR_MS))
+      return Array.from({ length: counters }, (_, at) =>
+        toCounter(kind, `${name}:${at}`, most, PERIODS[kind]),
+      )
     }),
   )
 }

@@ -2,10 +2,12 @@
  * Dynamic registration (RFC 7591), for clients that have no metadata document. Anybody may register, so what is stored is limited; those who
  * come after that get an id that contains their registration.
  */
+import { isA } from '../../definition/error-text.ts'
 import { isObject } from '../../definition/is-object.ts'
 import { asUnit, isFromHere, libraryFor, oauthError, type Signing } from '../signing.ts'
 import type { ClientRecord, LibraryStore } from '../tokens/library.ts'
 import { withPrivacy } from '../tokens/tokens.ts'
+import { SignInBusyError } from '../unit.ts'
 import { allowanceOf } from './limits.ts'
 import { sealClient } from './sealed-client.ts'
 
@@ -67,7 +69,7 @@ export async function register(request: Request, body: string, signing: Signing)
   const isElsewhere = !isFromHere(request, signing.place)
   const sealed = isElsewhere ? await answerSealed() : undefined
   if (sealed !== undefined) return sealed
-  return asUnit(signing, async (unit) => {
+  const storing = asUnit(signing, async (unit) => {
     const allowance = await allowanceOf('registered', signing.address, unit)
     if (allowance?.isStored !== true) {
       const tooMany = 'Too many clients were registered: try again later, or with less metadata'
@@ -78,6 +80,12 @@ export async function register(request: Request, body: string, signing: Signing)
     const record: ClientRecord = { ...made, registrationExpiresAt: Math.floor(until / 1000) }
     unit.put(`client:${made.clientId}`, JSON.stringify(record), until)
     return answered()
+  })
+  return storing.catch(async (error: unknown) => {
+    // So many register at once that their counters change each other's attempts.
+    const instead = isA(error, SignInBusyError) ? await answerSealed() : undefined
+    if (instead === undefined) throw error
+    return instead
   })
 }
 

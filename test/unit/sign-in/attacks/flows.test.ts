@@ -2,6 +2,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryGrants } from '../../../../src/sign-in/store/memory.ts'
 import type { GrantStore } from '../../../../src/sign-in/store/store.ts'
+import {
+  UpstreamFault,
+  UpstreamRefusedError,
+  UpstreamUnavailableError,
+} from '../../../../src/sign-in/upstream/upstream.ts'
 import { secretOf } from '../../../_secrets.ts'
 import { slow } from '../_faulty.ts'
 import {
@@ -17,6 +22,7 @@ import {
   ORIGIN,
   registered,
   SECRET,
+  s256,
   signInAs,
   type World,
 } from '../_sign-in.ts'
@@ -31,15 +37,20 @@ const LONG = 'x'.repeat(6000)
 /** A store that says what was written. */
 function counted(store: GrantStore = createMemoryGrants()) {
   const written = { commits: 0, bytes: 0 }
+  const asked = { reads: 0 }
   const counting: GrantStore = {
     ...store,
+    read(key) {
+      asked.reads++
+      return store.read(key)
+    },
     async commit(version, writes) {
       written.commits++
       for (const { key, value = '' } of writes) written.bytes += key.length + value.length
       return store.commit(version, writes)
     },
   }
-  return { store: counting, written }
+  return { store: counting, written, asked }
 }
 
 const keysOf = async ({ store }: World, part: string): Promise<string[]> =>
@@ -75,7 +86,8 @@ describe('requests to sign in of a stranger', () => {
       const { jar, callback } = await leave(world, { clientId, query: { state: 'x'.repeat(1500) } })
       expect((await world.get(callback(), jar.headers)).status).toBe(503)
     }
-    expect(written.bytes - before).toBeLessThan(100 * 2 * 100)
+    // With what counts them: one entry for each minute and network.
+    expect(written.bytes - before).toBeLessThan(100 * 3 * 100)
     vi.setSystemTime(NOW + 661_000)
     expect(await keysOf(world, ':done:')).toEqual([])
   })
@@ -99,6 +111,80 @@ describe('requests to sign in of a stranger', () => {
     )
     vi.setSystemTime(NOW + 600_001)
     expect(await keysOf(one!, ':flow:')).toEqual([])
+  })
+})
+
+describe('callers at the return address', () => {
+  const refusing = (code: string) => async (): Promise<never> => {
+    throw new UpstreamRefusedError('The code is not accepted.', {
+      cause: new UpstreamFault('grant_refused', `${code} is unknown`),
+    })
+  }
+
+  it.each([
+    ['none', '', ''],
+    ['of the wrong form', 'state', ''],
+    ['of nobody', 'a'.repeat(43), ''],
+    ['with a cookie that was made up', 'a'.repeat(43), 'b'.repeat(43)],
+    ['with a long cookie that was made up', 'a'.repeat(43), 'b.c.d'.repeat(700)],
+  ])('a state: %s → at most one read, and no request to the provider', async (_kind, state, value) => {
+    const { store, written, asked } = counted()
+    const world = createWorld({ store, address: '203.0.113.1' })
+    const cookie = `__Host-mayfly-flow-${(await s256(state)).slice(0, 16)}=${value}`
+    const before = { ...written }
+    asked.reads = 0
+    const response = await world.get(`/oauth/callback?${new URLSearchParams({ state, code: 'x' })}`, {
+      cookie,
+    })
+    expect(response.status).toBe(400)
+    expect(asked.reads).toBeLessThanOrEqual(1)
+    expect([world.upstream.exchanged, written]).toEqual([[], before])
+  })
+
+  it.each([
+    ['refuses them', refusing('this one'), 403],
+    ['says that something else is wrong', async () => Promise.reject(new Error('invalid_request')), 503],
+  ])(
+    '100 sign-ins of one address with wrong codes, where the provider %s → 30 requests to it in a minute',
+    async (_what, answer, status) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+      const store = createMemoryGrants()
+      const world = createWorld({ store, address: '203.0.113.1' })
+      world.upstream.exchangeWith = answer
+      const clientId = await registered(world)
+      const statuses: number[] = []
+      for (let count = 0; count < 100; count++) {
+        const { jar, callback } = await leave(world, { clientId })
+        statuses.push((await world.get(callback(), jar.headers)).status)
+      }
+      expect(world.upstream.exchanged).toHaveLength(30)
+      expect(statuses).toEqual([...Array(30).fill(status), ...Array(70).fill(429)])
+
+      const { jar, callback } = await leave(world, { clientId })
+      delete world.upstream.exchangeWith
+      const limited = await world.get(callback(), jar.headers)
+      expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '60'])
+      // Others sign in, and so does the person, who loads the same page again a minute later.
+      const elsewhere = createWorld({ store, address: '198.51.100.1' })
+      expect((await signInAs(elsewhere, { clientId })).searchParams.get('code')).toBeTruthy()
+      vi.setSystemTime(NOW + 60_000)
+      expect((await world.get(callback(), jar.headers)).status).toBe(303)
+    },
+  )
+
+  it('an outage of the provider counts against nobody', async () => {
+    const world = createWorld({ address: '203.0.113.1' })
+    const clientId = await registered(world)
+    world.upstream.exchangeWith = async () => {
+      throw new UpstreamUnavailableError('It does not answer.', {
+        cause: new UpstreamFault('unreachable', 'It does not answer'),
+      })
+    }
+    for (let count = 0; count < 40; count++) {
+      const { jar, callback } = await leave(world, { clientId })
+      await world.get(callback(), jar.headers)
+    }
+    expect(world.upstream.exchanged).toHaveLength(40)
   })
 })
 

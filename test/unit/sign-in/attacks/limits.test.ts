@@ -159,6 +159,17 @@ describe('documents of clients', () => {
     expect(asked).toHaveLength(1)
   })
 
+  it('100 new ones at once from a /24, within its share → all are asked for', async () => {
+    const { asked, from } = serverOf(slow(createMemoryGrants()))
+    const statuses = await Promise.all(
+      Array.from({ length: 100 }, async (_, number) =>
+        from(`203.0.113.${number}`)(await authorizeUrl({ clientId: idOf(number) })),
+      ),
+    )
+    expect(statuses.filter((status) => status !== 303)).toEqual([])
+    expect(asked).toHaveLength(100)
+  })
+
   it('a caller over its limit does not take others along who wait for the same document', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
     const { from } = serverOf(createMemoryGrants())

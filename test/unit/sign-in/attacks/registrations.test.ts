@@ -168,6 +168,24 @@ describe('registrations of an attacker with many networks', () => {
     },
   )
 
+  it('hundreds at once from a /16, whose counters they change for each other, are all answered', async () => {
+    const { register } = serverOf({ store: slow(createMemoryGrants()) })
+    const all = await Promise.all(
+      many(250, (number) => `203.0.${number}.1`).map((address) => register(address)),
+    )
+    expect(all.filter(({ status, id }) => status !== 201 || id === '')).toEqual([])
+  })
+
+  it.each([
+    ['gets an id that contains its registration', {}, 201],
+    ['is asked to come again, if that would be too long', { client_name: 'x'.repeat(2000) }, 503],
+  ])('one that others are always faster than %s', async (_what, metadata, status) => {
+    const store = createMemoryGrants()
+    const busy = { ...store, commit: async () => false as const }
+    const answer = await serverOf({ store: busy }).register('192.0.2.1', {}, metadata)
+    expect([answer.status, answer.id.length > 100]).toEqual([status, status === 201])
+  })
+
   it('one that is too long for an id is asked to come later, once the share is spent', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
     const { register, storedOf } = serverOf()
