@@ -1,5 +1,6 @@
 /** The last steps of `mayfly deploy`: find the server's URL, and see whether the deployed server works. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { boundedFetch } from '../../src/definition/bounded-fetch.ts'
 import { memberOf, textOf } from '../../src/definition/error-text.ts'
 import { countVerdicts, renderTable, summary } from '../check/report.ts'
 import { type Report, type Result, runProbes } from '../check/run.ts'
@@ -99,10 +100,8 @@ function problem(result: Result): string {
 async function untilReachable(url: string): Promise<void> {
   const end = performance.now() + REACHABLE_WITHIN_MS
   while (performance.now() < end) {
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-    const answer = await fetch(url, { method: 'OPTIONS', redirect: 'manual', signal }).catch(() => undefined)
-    await answer?.body?.cancel()
-    if (answer !== undefined) return
+    const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: 0, isRead: () => false }
+    if ((await boundedFetch(url, { method: 'OPTIONS' }, limits).catch(() => undefined)) !== undefined) return
     await delay(POLL_MS)
   }
 }

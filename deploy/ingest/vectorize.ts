@@ -1,13 +1,22 @@
 /** Vectorize from outside a Worker, by Cloudflare's HTTP API with the same calls as wrangler. Only what ingest needs. */
+import { boundedFetch } from '../../src/definition/bounded-fetch.ts'
 import { memberOf } from '../../src/definition/error-text.ts'
-import { checkIndexName, toRows, type VectorStore, VectorStoreError } from '../../src/retrieval/store.ts'
-import { inParts, noIndex } from '../../src/retrieval/stores/http.ts'
+import {
+  checkIndexName,
+  toRows,
+  type VectorStore,
+  VectorStoreError,
+  withCause,
+} from '../../src/retrieval/store.ts'
+import { inParts, MAX_BYTES, noIndex, toReason } from '../../src/retrieval/stores/http.ts'
 
 export interface VectorizeHttpOptions {
   readonly accountId: string
   readonly apiToken: string
   /** Default `https://api.cloudflare.com/client/v4`. */
   readonly url?: string
+  /** Milliseconds for one call. Default 60 000. */
+  readonly timeoutMs?: number
 }
 
 /** The part of a store that ingest needs. */
@@ -28,27 +37,27 @@ export function vectorizeHttp({
   accountId,
   apiToken,
   url = 'https://api.cloudflare.com/client/v4',
+  timeoutMs = TIMEOUT_MS,
 }: VectorizeHttpOptions): IngestStore {
   const base = `${url.replace(/\/+$/, '')}/accounts/${encodeURIComponent(accountId)}/vectorize/v2/indexes`
   const ask = async <Result>(path: string, method: 'GET' | 'POST', body?: object): Promise<Result> => {
     const isForm = body instanceof FormData
-    const response = await fetch(`${base}${path}`, {
+    const init = {
       method,
+      redirect: 'follow' as const,
       headers: {
         authorization: `Bearer ${apiToken}`,
         ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }
+    const limits = { timeoutMs, maxBytes: MAX_BYTES }
+    const { status, text } = await boundedFetch(`${base}${path}`, init, limits).catch((cause: unknown) => {
+      throw withCause(new VectorStoreError('STORE_FAILED', `Vectorize ${toReason(cause, timeoutMs)}.`), cause)
     })
-    if (response.ok) return ((await response.json()) as { result: Result }).result
-    const cause = (await response.text()).slice(0, 500)
-    const failure = new VectorStoreError(
-      'STORE_FAILED',
-      `Vectorize answered with HTTP ${response.status}`,
-      response.status,
-    )
-    throw Object.assign(failure, { cause })
+    if (status >= 200 && status < 300) return (JSON.parse(text) as { result: Result }).result
+    const failure = new VectorStoreError('STORE_FAILED', `Vectorize answered with HTTP ${status}`, status)
+    throw withCause(failure, text.slice(0, 500))
   }
   const askIndex = async <Result>(
     indexName: string,

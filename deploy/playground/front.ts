@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { boundedFetch } from '../../src/definition/bounded-fetch.ts'
 import { PAGE_CSP } from '../../src/http/page.ts'
 import { listenOn } from '../run/port.ts'
 import type { ErrorLog } from './error-log.ts'
@@ -127,13 +128,12 @@ function opensPage(request: IncomingMessage): boolean {
 
 /** Whether the server shows a page at `/` that is not Mayfly's landing page. */
 async function hasOwnPage(innerPort: number): Promise<boolean> {
-  const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS)
   // By the id, its line in the log is not shown.
   const headers = { accept: 'text/html,*/*;q=0.8', 'x-request-id': 'mayfly-dev' }
   try {
-    const response = await fetch(`http://127.0.0.1:${innerPort}/`, { headers, signal, redirect: 'manual' })
-    await response.body?.cancel()
-    return response.status < 400 && response.headers.get('content-security-policy') !== PAGE_CSP
+    const limits = { timeoutMs: PROBE_TIMEOUT_MS, maxBytes: 0, isRead: () => false }
+    const answer = await boundedFetch(`http://127.0.0.1:${innerPort}/`, { headers }, limits)
+    return answer.status < 400 && answer.headers.get('content-security-policy') !== PAGE_CSP
   } catch {
     return false
   }

@@ -1,6 +1,7 @@
 /** The schedule of a project: `"mayfly": { "cron": "/tasks" }` in package.json, a path that the platform calls each minute. */
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { boundedFetch, FetchFault } from '../../src/definition/bounded-fetch.ts'
 import { isA } from '../../src/definition/error-text.ts'
 import type { Project } from '../contract/target.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
@@ -53,6 +54,8 @@ const LOCAL_PAUSE_MS = 1000
 /** The server also reports the error each time. */
 const FAULT_PAUSE_MS = 15_000
 const CALL_TIMEOUT_MS = 60_000
+/** The start of an answer, for the terminal. */
+const MAX_ANSWER_BYTES = 4096
 
 /**
  * Calls the path below `base`, a URL without a trailing slash, again and again until `signal` aborts, and reports each new failure once.
@@ -78,13 +81,12 @@ export async function callLocally(base: string, { path }: Cron, signal: AbortSig
 async function callOnce(url: string, secret: string, signal: AbortSignal): Promise<string> {
   try {
     const headers = { authorization: `Bearer ${secret}` }
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)])
-    const response = await fetch(url, { headers, signal: limit })
-    const text = printable(await response.text()).slice(0, 200)
-    return response.ok ? '' : `status ${response.status} ${text}`
+    const limits = { timeoutMs: CALL_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, isCut: true, signal }
+    const { status, text } = await boundedFetch(url, { headers, redirect: 'follow' }, limits)
+    return status >= 200 && status < 300 ? '' : `status ${status} ${printable(text).slice(0, 200)}`
   } catch (error) {
     // A server that is being replaced does not answer for a moment.
-    return isA(error, Error) && error.name === 'TimeoutError'
+    return isA(error, FetchFault) && error.reason === 'too-late'
       ? `no answer in ${CALL_TIMEOUT_MS / 1000} s`
       : ''
   }

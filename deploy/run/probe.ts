@@ -1,12 +1,14 @@
 /** Sends `server/discover` to a local server until it answers, which proves that it is up. */
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { boundedFetch } from '../../src/definition/bounded-fetch.ts'
 import { isObject } from '../../src/definition/is-object.ts'
 import type { ServerIdentity } from '../contract/target.ts'
 import { CliError } from '../terminal/cli-error.ts'
 
 const PROTOCOL_VERSION = '2026-07-28'
 const PROBE_TIMEOUT_MS = 5000
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const PROBE_INTERVAL_MS = 50
 const SILENCE_TIMEOUT_MS = 60_000
 /** A 5xx may come from a runtime that is still starting; after this time it counts as the server's error. */
@@ -35,12 +37,12 @@ export async function untilAnswers(url: string, signal: AbortSignal): Promise<Se
 }
 
 async function probe(url: string, stopped: AbortSignal): Promise<ProbeResult> {
-  const signal = AbortSignal.any([stopped, AbortSignal.timeout(PROBE_TIMEOUT_MS)])
+  const limits = { timeoutMs: PROBE_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, signal: stopped }
   try {
-    const response = await fetch(url, { ...discoverRequest(), signal })
-    return judge(response.status, await response.text())
+    const { status, text } = await boundedFetch(url, { redirect: 'follow', ...discoverRequest() }, limits)
+    return judge(status, text)
   } catch {
-    // Refused, reset or timed out: still starting.
+    // Refused, reset, without an end or timed out: still starting.
     return { ready: false, answer: 'no answer', giveUpAfterMs: SILENCE_TIMEOUT_MS }
   }
 }

@@ -5,7 +5,8 @@ import { boundedFetch, FetchFault } from '../../definition/bounded-fetch.ts'
 import { isA } from '../../definition/error-text.ts'
 import { VectorStoreError, withCause } from '../store.ts'
 
-const MAX_BYTES = 64 * 1024 * 1024
+/** Bytes of an answer. */
+export const MAX_BYTES = 64 * 1024 * 1024
 
 export interface HttpStoreOptions {
   /** Milliseconds for one call. Default 30 000. */
@@ -56,7 +57,8 @@ export function createCall(
   }
 }
 
-function toReason(cause: unknown, timeoutMs: number): string {
+/** Why there is no answer, as the end of a sentence that names the store. */
+export function toReason(cause: unknown, timeoutMs: number): string {
   const reason = isA(cause, FetchFault) ? cause.reason : 'unreachable'
   if (reason === 'too-late') return `did not answer within ${timeoutMs} ms`
   return reason === 'too-large' ? `sent more than ${MAX_BYTES} bytes` : 'cannot be reached'
