@@ -31,6 +31,8 @@ const API = 'https://api.github.com'
 const ISSUER = 'https://github.com'
 /** A callback that names an issuer must name one of these (RFC 9207). */
 const ISSUERS = [ISSUER, `${ISSUER}/login/oauth`]
+const WRONG_ORGANIZATION =
+  '"organization" of github must be the name in its URL: letters, digits and hyphens.'
 const LOGIN = /^[a-z\d](?:[a-z\d-]{0,37}[a-z\d])?$/i
 
 /**
@@ -49,8 +51,7 @@ export function github(options: GithubOptions): Upstream {
   const { clientId, clientSecret, organization } = options
   checkSettings('github', { clientId, clientSecret, organization })
   refuseUndefined('github', options, 'organization')
-  if (typeof organization === 'string' && !LOGIN.test(organization))
-    throw new TypeError('"organization" of github must be the name in its URL: letters, digits and hyphens.')
+  if (typeof organization === 'string' && !LOGIN.test(organization)) throw new TypeError(WRONG_ORGANIZATION)
   const send = createUpstreamFetch(options)
   const sendPatiently = createUpstreamFetch({ ...options, timeoutMs: REFRESH_TIMEOUT_MS })
   const scopes = [
@@ -61,7 +62,7 @@ export function github(options: GithubOptions): Upstream {
   const settings = (env: unknown): Settings => {
     const found = organization && readSetting('github', 'organization', organization, env)
     if (found !== undefined && !LOGIN.test(found))
-      throw new UpstreamFault('misconfigured', '"organization" of github is not the name of one.')
+      throw new UpstreamFault('misconfigured', WRONG_ORGANIZATION)
     return {
       client_id: readSetting('github', 'clientId', clientId, env),
       client_secret: readSetting('github', 'clientSecret', clientSecret, env),

@@ -4,7 +4,7 @@ import { PROVIDER_OPTIONS, type ProviderOptions, promptOf, requestLimits } from 
 import { notAllowed } from './upstream/errors.ts'
 import { createOpenId } from './upstream/openid.ts'
 import { checkSettings, readSetting, refuseUndefined, SETTING, type Setting } from './upstream/settings.ts'
-import type { Upstream } from './upstream/upstream.ts'
+import { type Upstream, UpstreamFault } from './upstream/upstream.ts'
 
 export type { ProviderOptions } from './oidc.ts'
 export type { Setting } from './upstream/settings.ts'
@@ -14,6 +14,9 @@ export interface GoogleOptions extends ProviderOptions {
   /** The domain of the organization, such as `example.com`: others are turned away. Default: every Google account may sign in. */
   hostedDomain?: Setting
 }
+
+const DOMAIN = /^[\w-]+(?:\.[\w-]+)+$/
+const WRONG_DOMAIN = '"hostedDomain" of google must be a domain, such as "example.com".'
 
 const GOOGLE_OPTIONS: Names<GoogleOptions> = { hostedDomain: SETTING, ...PROVIDER_OPTIONS }
 
@@ -32,11 +35,14 @@ export function google(options: GoogleOptions): Upstream {
   const { clientId, clientSecret, hostedDomain, offlineAccess = true } = options
   checkSettings('google', { clientId, clientSecret, hostedDomain })
   refuseUndefined('google', options, 'hostedDomain')
-  if (typeof hostedDomain === 'string' && !/^[\w-]+(?:\.[\w-]+)+$/.test(hostedDomain))
-    throw new TypeError('"hostedDomain" of google must be a domain, such as "example.com".')
+  if (typeof hostedDomain === 'string' && !DOMAIN.test(hostedDomain)) throw new TypeError(WRONG_DOMAIN)
   // Named in the request, too: then Google offers the right accounts.
-  const hint = (env: unknown): { hd?: string } =>
-    hostedDomain === undefined ? {} : { hd: readSetting('google', 'hostedDomain', hostedDomain, env) }
+  const hint = (env: unknown): { hd?: string } => {
+    if (hostedDomain === undefined) return {}
+    const hd = readSetting('google', 'hostedDomain', hostedDomain, env)
+    if (!DOMAIN.test(hd)) throw new UpstreamFault('misconfigured', WRONG_DOMAIN)
+    return { hd }
+  }
   return createOpenId({
     name: 'Google',
     id: 'google',

@@ -28,7 +28,7 @@ const TAG_BYTES = 16
 /** @throws TypeError without a secret, and for one that is too short or a repeated pattern. */
 export function checkSecrets(where: string, secrets: readonly string[]): void {
   if (secrets.length === 0)
-    throw new TypeError(`${where} must contain a secret: is the variable that it comes from set?`)
+    throw new TypeError(`${where} must contain at least one secret: is the variable that it comes from set?`)
   for (const [index, secret] of secrets.entries()) {
     const fault = secretFault(secret)
     if (fault === undefined) continue

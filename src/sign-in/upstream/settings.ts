@@ -10,7 +10,7 @@ export const SETTING = 'string function'
 
 const NO_ENV: Env = {}
 
-/** @throws UpstreamFault naming the option, if the value is not set. */
+/** @throws UpstreamFault naming the option, if the value is not set, blank or no string. */
 export function readSetting(where: string, option: string, setting: Setting, env: unknown): string {
   const value = readFrom(setting, env)
   if (isPromise(value))
@@ -18,7 +18,12 @@ export function readSetting(where: string, option: string, setting: Setting, env
       'misconfigured',
       `"${option}" of ${where} must not be async: it returned a promise.`,
     )
-  if (typeof value === 'string' && value !== '') return value
+  if (isGiven(value)) return value
+  if (value !== undefined && value !== null && typeof value !== 'string')
+    throw new UpstreamFault(
+      'misconfigured',
+      `"${option}" of ${where} must be a string, not a ${typeof value}.`,
+    )
   const { unset } = readVariables(env, (given) => readFrom(setting, given))
   const what = unset.length === 0 ? 'is the variable that it comes from set?' : `set ${unset.join(' and ')}.`
   throw new UpstreamFault('misconfigured', `"${option}" of ${where} is not set: ${what}`)
@@ -38,7 +43,7 @@ export function readVariables(
         const value: unknown = Reflect.get(values, name)
         if (typeof name !== 'string') return value
         variables.add(name)
-        if (value !== undefined && value !== '') return value
+        if (value !== undefined && (typeof value !== 'string' || isGiven(value))) return value
         unset.add(name)
         // Goes on to the next one, as if this one was set.
         return 'unset'
@@ -48,13 +53,13 @@ export function readVariables(
   return { variables: [...variables], unset: [...unset] }
 }
 
-/** A string at construction must be one: an empty variable is not a value. */
+/** A string at construction must be one: an empty or blank variable is not a value. */
 export function checkSettings(
   where: string,
   given: { readonly [option: string]: Setting | undefined },
 ): void {
   for (const [option, setting] of Object.entries(given)) {
-    if (setting === '')
+    if (typeof setting === 'string' && !isGiven(setting))
       throw new TypeError(`"${option}" of ${where} is empty: is the variable that it comes from set?`)
   }
 }
@@ -92,6 +97,11 @@ export function isPromise(value: unknown): boolean {
   if (typeof then !== 'function') return false
   void Promise.resolve(value).catch(() => {})
   return true
+}
+
+/** Blanks are what a variable has that somebody meant to fill in. */
+function isGiven(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== ''
 }
 
 function readFrom(setting: Setting, env: unknown): unknown {

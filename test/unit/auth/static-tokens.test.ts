@@ -74,7 +74,7 @@ it.each([{ CI_TOKEN: 'short' }, { CI_TOKEN: '' }, {}])(
     expect(await statusOf(ann)).toBe(200)
     expect(onError).toHaveBeenCalledOnce()
     const [[error]] = onError.mock.calls as [[Error]]
-    expect(error.message).toMatch(/of "ci" needs 16.*number 3 needs/)
+    expect(error.message).toMatch(/of "ci" must have at least 16.*number 3 must/)
   },
 )
 
