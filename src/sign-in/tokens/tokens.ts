@@ -43,13 +43,18 @@ export async function token(request: Request, body: string, signing: Signing): P
       ? clientToken(request, sent, signing)
       : machineToken(request, sent, machine, signing))
   } catch (error) {
+    const refused = refusalFor(error)
+    if (refused === undefined) throw error
     // A machine's keys are the operator's matter.
     if (machine !== undefined) signing.report(error)
-    if (isA(error, ClientUnreachableError)) return oauthError(503, 'temporarily_unavailable', textOf(error))
-    if (isA(error, ClientLimitError)) return oauthError(429, 'temporarily_unavailable', textOf(error))
-    if (isA(error, ClientRefusedError)) return oauthError(401, 'invalid_client', textOf(error))
-    throw error
+    return refused
   }
+}
+
+function refusalFor(error: unknown): Response | undefined {
+  if (isA(error, ClientUnreachableError)) return oauthError(503, 'temporarily_unavailable', textOf(error))
+  if (isA(error, ClientLimitError)) return oauthError(429, 'temporarily_unavailable', textOf(error))
+  return isA(error, ClientRefusedError) ? oauthError(401, 'invalid_client', textOf(error)) : undefined
 }
 
 /** For a client that a person let in. */

@@ -22,7 +22,7 @@ export function readSetting(where: string, option: string, setting: Setting, env
   if (value !== undefined && value !== null && typeof value !== 'string')
     throw new UpstreamFault(
       'misconfigured',
-      `"${option}" of ${where} must be a string, not a ${typeof value}.`,
+      `"${option}" of ${where} must be a string: its function returned something else.`,
     )
   const { unset } = readVariables(env, (given) => readFrom(setting, given))
   const what = unset.length === 0 ? 'is the variable that it comes from set?' : `set ${unset.join(' and ')}.`

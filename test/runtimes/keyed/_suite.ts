@@ -26,6 +26,9 @@ export interface Backend {
   stop(): unknown
 }
 
+/** Of each race. Contenders that lose pause before they try again: in DynamoDB, a round takes about a second. */
+const ROUNDS = 4
+
 export const newVersion = (): string => crypto.randomUUID()
 
 export function unique(): string {
@@ -178,7 +181,7 @@ export function keyedStoreSuite(name: string, startBackend: () => Promise<Backen
 
       it('8 that create one entry, and 8 that replace it: one of them each time', async () => {
         const stores = await connectTwo()
-        for (let round = 0; round < 10; round++) {
+        for (let round = 0; round < ROUNDS; round++) {
           const key = `code:${round}`
           const created = await race(
             stores,
@@ -201,7 +204,7 @@ export function keyedStoreSuite(name: string, startBackend: () => Promise<Backen
       it('8 that write the same keys in different orders: no deadlock, and all of one at each time', async () => {
         const stores = await connectTwo()
         const keys = Array.from({ length: 12 }, (_, index) => `k${index}`)
-        for (let round = 0; round < 5; round++) {
+        for (let round = 0; round < ROUNDS; round++) {
           const racers = Array.from({ length: 8 }, (_, index) =>
             [...keys.slice(index), ...keys.slice(0, index)].map((key) => ({ key, value: `${index}` })),
           )
@@ -213,7 +216,7 @@ export function keyedStoreSuite(name: string, startBackend: () => Promise<Backen
 
       it('two that each check what the other writes: never both', async () => {
         const stores = await connectTwo()
-        for (let round = 0; round < 10; round++) {
+        for (let round = 0; round < ROUNDS; round++) {
           const [a, b] = [`a${round}`, `b${round}`]
           const done = await race(stores, [
             [

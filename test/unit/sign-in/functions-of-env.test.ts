@@ -43,7 +43,7 @@ const VALUES: { readonly [kind: string]: () => unknown } = {
 const MALFORMED: { readonly [option: string]: readonly string[] } = {
   hostedDomain: ['*', 'https://shop.example', 'shop example', ' shop.example'],
   organization: ['shop/team', '-shop', 'https://github.com/shop'],
-  tenant: ['shop.example', 'organizations'],
+  tenant: ['shop.example', 'tenant'],
   region: ['eu', 'eu-west-1/'],
   userPoolId: ['us-east-1_abc', 'eu-west-1_a/b'],
   issuer: ['http://login.example', 'login.example', 'https://login.example?x'],

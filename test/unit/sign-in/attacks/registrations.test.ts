@@ -168,10 +168,10 @@ describe('registrations of an attacker with many networks', () => {
     },
   )
 
-  it('hundreds at once from a /16, whose counters they change for each other, are all answered', async () => {
+  it('many at once from a /16, whose counters they change for each other, are all answered', async () => {
     const { register } = serverOf({ store: slow(createMemoryGrants()) })
     const all = await Promise.all(
-      many(250, (number) => `203.0.${number}.1`).map((address) => register(address)),
+      many(120, (number) => `203.0.${number}.1`).map((address) => register(address)),
     )
     expect(all.filter(({ status, id }) => status !== 201 || id === '')).toEqual([])
   })
