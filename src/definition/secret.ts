@@ -9,8 +9,8 @@ export const MAKE_SECRET = 'openssl rand -base64 32'
 /**
  * What is wrong with a secret, as the end of a sentence that names it; undefined for a good one. It never contains the secret.
  *
- * A secret of `characters` has at least a quarter as many different ones, and is no pattern of up to 16 that is repeated. Of a million random
- * ones in hexadecimal, none is refused.
+ * A secret of `characters` has at least a quarter as many different ones, and does not repeat a pattern of up to 16. Of a million random ones in
+ * hexadecimal, none is refused.
  *
  * @param characters Minimum. Default 32.
  */

@@ -12,7 +12,7 @@ export function mayTryCode(signing: Signing): Promise<boolean> {
   return asUnit(signing, async (unit) => (await allowanceOf('refused', signing.address, unit)) !== undefined)
 }
 
-/** Counts a code that led to nobody. An outage of the provider is nobody's fault. Never rejects: the answer is what the provider said. */
+/** Counts a code with which nobody was signed in, unless the provider does not answer. Never rejects: the caller reads what the provider said. */
 export async function countRefused(signing: Signing, error: unknown): Promise<void> {
   if (isOutage(error)) return
   try {
