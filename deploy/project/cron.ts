@@ -54,8 +54,8 @@ const LOCAL_PAUSE_MS = 1000
 /** The server also reports the error each time. */
 const FAULT_PAUSE_MS = 15_000
 const CALL_TIMEOUT_MS = 60_000
-/** The start of an answer, for the terminal. */
-const MAX_ANSWER_BYTES = 4096
+/** Of which the terminal shows the start: more than one read brings. */
+const MAX_ANSWER_BYTES = 1024 * 1024
 
 /**
  * Calls the path below `base`, a URL without a trailing slash, again and again until `signal` aborts, and reports each new failure once.
