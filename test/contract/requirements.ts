@@ -924,6 +924,11 @@ export const REQUIREMENTS = {
     statement: 'With each write of the store rejected, delayed or lost in turn, no event is lost.',
     source: ['docs/mcp-events-running.md'],
   },
+  'events.killed': {
+    statement:
+      'Each event that was accepted is delivered in order, with one id, although its process is killed at any moment.',
+    source: ['docs/mcp-events-running.md'],
+  },
   'events.poll': {
     statement: 'events/poll has the events after a cursor, once each, and says where some were skipped.',
     source: [EVENTS],

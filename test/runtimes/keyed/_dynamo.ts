@@ -4,47 +4,21 @@
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
-import type {
-  DynamoItem,
-  DynamoKeyedClient,
-  KeptItem,
-  TransactItem,
-} from '../../../adapters/_dynamodb/client.ts'
+import type { DynamoItem, TransactItem } from '../../../adapters/_dynamodb/client.ts'
 import { dynamoGrantTable } from '../../../adapters/dynamodb.ts'
 import { eventually } from '../../_eventually.ts'
+import { type Client, connectDynamo, require, TABLE } from './_dynamo-client.ts'
 
-/** Of a package of their own: casts, since they are not there for the compiler. */
-const require = createRequire(new URL('../tasks/stores/dynalite/package.json', import.meta.url))
-
-export interface Client extends DynamoKeyedClient {
-  createTable(input: object): Promise<unknown>
-  describeTable(input: { TableName: string }): Promise<{ Table: { TableStatus: string } }>
-  putItem(input: object): Promise<unknown>
-  deleteItem(input: object): Promise<unknown>
-  scan(input: { TableName: string }): Promise<{ Items: KeptItem[] }>
-  destroy(): void
-}
-
-export const TABLE = 'mayfly-grants'
+export { type Client, connectDynamo, TABLE }
 
 export interface Dynamo {
   readonly port: number
   /** How many transactions met another one. */
   readonly met: () => number
   stop(): Promise<void>
-}
-
-export function connectDynamo(port: number): Client {
-  const { DynamoDB } = require('@aws-sdk/client-dynamodb') as { DynamoDB: new (options: object) => Client }
-  return new DynamoDB({
-    endpoint: `http://127.0.0.1:${port}`,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  })
 }
 
 /** With the table `TABLE`. */

@@ -2,8 +2,9 @@
 import { createTool, jsonSchema, MCPServer } from 'mayfly-mcp'
 import { staticTokens } from 'mayfly-mcp/auth'
 import { createEvent, createMemoryEvents, events } from 'mayfly-mcp/mcp-events'
+import { TOKEN } from './_token.ts'
 
-export const TOKEN = 'a-token-of-thirty-two-characters'
+export { TOKEN }
 
 const note = createEvent({
   id: 'note.created',

@@ -1,0 +1,2 @@
+/** Of the only caller of these servers. */
+export const TOKEN = 'a-token-of-thirty-two-characters'
