@@ -98,10 +98,11 @@ async function takeTurns(
   return taken
 }
 
-/** A key without its subscription, which has expired, or whose turn another run takes. */
+/** A key without its subscription, which is gone and may just begin again, or whose turn another run takes. */
 async function settleIdle(core: Core, key: string, stuck: Set<string>): Promise<void> {
   const { id } = readDueKey(key)
   const found = await core.data.read(subscriptionKey(id))
-  if (found === undefined) await core.data.commit([{ key }])
+  if (found === undefined)
+    await core.data.commit([{ key }, { key: subscriptionKey(id), ifVersion: null, isCheck: true }])
   else stuck.add(id)
 }

@@ -929,6 +929,11 @@ export const REQUIREMENTS = {
       'Each event that was accepted is delivered in order, with one id, although its process is killed at any moment.',
     source: ['docs/mcp-events-running.md'],
   },
+  'events.races': {
+    statement:
+      'Of two processes with one store, none delivers what the other has ended, and a late verification changes nothing.',
+    source: [EVENTS],
+  },
   'events.poll': {
     statement: 'events/poll has the events after a cursor, once each, and says where some were skipped.',
     source: [EVENTS],

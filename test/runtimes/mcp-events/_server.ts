@@ -1,10 +1,8 @@
 /** A server whose tools emit events, and deliver what is due. */
-import { createTool, jsonSchema, MCPServer } from 'mayfly-mcp'
+import { createTool, jsonSchema, MCPServer, type MCPServerConfig } from 'mayfly-mcp'
 import { staticTokens } from 'mayfly-mcp/auth'
-import { createEvent, createMemoryEvents, events } from 'mayfly-mcp/mcp-events'
+import { createEvent, createMemoryEvents, type EventsOptions, events } from 'mayfly-mcp/mcp-events'
 import { TOKEN } from './_token.ts'
-
-export { TOKEN }
 
 const note = createEvent({
   id: 'note.created',
@@ -13,14 +11,17 @@ const note = createEvent({
   index: ['tag'],
 })
 
-export function createNotes(): MCPServer {
+export function createNotes(
+  options: Partial<EventsOptions> = {},
+  config: Pick<MCPServerConfig, 'http'> = {},
+): MCPServer {
   const server: MCPServer = new MCPServer({
     id: 'notes',
     name: 'Notes',
     version: '1.0.0',
     log: false,
     auth: staticTokens([{ token: TOKEN }]),
-    events: events({ types: { note }, store: createMemoryEvents(), allowLoopback: true }),
+    events: events({ types: { note }, store: createMemoryEvents(), allowLoopback: true, ...options }),
     tools: {
       add_note: createTool({
         id: 'add_note',
@@ -32,6 +33,7 @@ export function createNotes(): MCPServer {
       }),
       deliver: createTool({ id: 'deliver', execute: () => server.events.run() }),
     },
+    ...config,
   })
   return server
 }

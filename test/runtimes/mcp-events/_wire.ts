@@ -17,7 +17,9 @@ export function createWire(url: URL): Send {
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
     })
-    const { result, error } = (await response.json()) as {
+    // A slow answer is a stream.
+    const text = await response.text()
+    const { result, error } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as {
       result?: Record<string, unknown>
       error?: unknown
     }

@@ -1,18 +1,54 @@
 /** Events on workerd. */
 import { fileURLToPath } from 'node:url'
-import { describe } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { modernRequest, readStream } from '../../contract/wire.ts'
 import { startWorkerd, urlOf } from '../cloudflare/_workerd.ts'
 import { eventScenario } from './_scenario.ts'
+import { TOKEN } from './_token.ts'
+import { callTool, createWire } from './_wire.ts'
 
 const SERVER = fileURLToPath(new URL('_server.ts', import.meta.url))
+/** A heartbeat comes 15 seconds after the last message, or 2 later. */
+const LISTEN_MS = 24_000
 
 // On the first request: modules may not make random values here.
 const contents = `import { createNotes } from ${JSON.stringify(SERVER)}
   let server
-  export default { fetch: (...given) => (server ??= createNotes()).fetch(...given) }`
+  const create = () => createNotes({}, { http: { maxListenMs: ${LISTEN_MS} } })
+  export default { fetch: (...given) => (server ??= create()).fetch(...given) }`
 
-describe('workerd', () =>
-  eventScenario(async () => {
+describe('workerd', () => {
+  const start = async () => {
     const workerd = await startWorkerd({ stdin: { contents, resolveDir: import.meta.dirname } })
     return { url: new URL('/mcp', await urlOf(workerd)), close: () => workerd.dispose() }
-  }))
+  }
+
+  eventScenario(start)
+
+  it('a stream gets an event, then a heartbeat, and ends with its result at its limit [events.stream]', async () => {
+    const { url, close } = await start()
+    try {
+      const begunAt = performance.now()
+      const params = { name: 'note.created', arguments: { tag: 'a' } }
+      const headers = { authorization: `Bearer ${TOKEN}` }
+      const response = await fetch(modernRequest(url, 'events/stream', params, { headers }))
+      const messages: unknown[] = []
+      for await (const { message } of readStream(response)) {
+        if (message === undefined) continue
+        messages.push(message)
+        if (messages.length === 1) await callTool(createWire(url), 'add_note', { text: 'one', tag: 'a' })
+      }
+      const _meta = { 'io.modelcontextprotocol/subscriptionId': 1 }
+      const cursor = expect.any(String)
+      expect(messages).toMatchObject([
+        { method: 'notifications/events/active', params: { cursor, truncated: false, _meta } },
+        { method: 'notifications/events/event', params: { data: { text: 'one' }, cursor, _meta } },
+        { method: 'notifications/events/heartbeat', params: { cursor, _meta } },
+        { id: 1, result: {} },
+      ])
+      expect(performance.now() - begunAt).toBeLessThan(LISTEN_MS + 3000)
+    } finally {
+      await close()
+    }
+  })
+})
