@@ -3,6 +3,7 @@
  * a server runs.
  */
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Target } from '../../../deploy/contract/target.ts'
 import { testPort } from '../../_port.ts'
@@ -236,6 +237,32 @@ export async function wholeFlow(site: Site, { maxCookies = 9 } = {}): Promise<vo
   expect(await visitor.turnedAway()).toMatch(`${facts.authorization_endpoint}?`)
 }
 
+/** A provider that takes a refresh token once, and answers a refresh after the call that asked for it. */
+export async function refreshedLate(site: Site): Promise<void> {
+  const { issuing } = site.provider
+  const visitor = new Visitor(site)
+  // Not new enough to be used without a refresh, and good for longer than a call waits for that.
+  Object.assign(issuing, { seconds: 55, isRotating: true })
+  await visitor.signIn()
+  Object.assign(issuing, { seconds: 10, delayMs: 14_000, count: 0 })
+  const before = (await visitor.call()).upstreamToken
+  expect(issuing.count).toBe(1)
+  issuing.delayMs = 0
+  await delay(3500)
+
+  const late = (await visitor.call()).upstreamToken
+  expect(late).not.toBe(before)
+  expect(issuing.count).toBe(1)
+  expect(await userOf(site, late)).toMatchObject({ sub: 'ada' })
+
+  // The refresh token of the late answer was not lost: the next one is got with it.
+  await delay(6000)
+  const next = (await visitor.call()).upstreamToken
+  expect([late, before]).not.toContain(next)
+  expect(await userOf(site, next)).toMatchObject({ sub: 'ada' })
+  Object.assign(issuing, { seconds: 3600, isRotating: false })
+}
+
 /** The person ends it, of all the apps that are connected. */
 export async function disconnected(site: Site): Promise<void> {
   const facts = await discover(site)
@@ -295,6 +322,8 @@ export interface Platform {
   /** A client that runs on the platform itself. Default: in this process. */
   startClient?(): Promise<{ act(order: Order): Promise<Outcome>; stop(): Promise<unknown> }>
   readonly maxCookies?: number
+  /** Whether work goes on after a response. Default false: nothing is said about it here. */
+  readonly isLasting?: boolean
   /** Whether the host of requests is known to be the server's without a variable. Default true. */
   readonly vouchesForHost?: boolean
 }
@@ -346,6 +375,11 @@ export function signInFlow(name: string, platform: Platform, path = '/mcp'): voi
       wholeFlow(site, limits))
 
     it('the person disconnects the app on the page of connections', () => disconnected(site))
+
+    it.runIf(platform.isLasting && publicUrl === undefined)(
+      'a refresh of the provider’s token that is answered after the call → the next call has it, and nothing is lost',
+      () => refreshedLate(site),
+    )
 
     it('“Not you?” → the question again → the provider → tokens', () => switched(site))
   })

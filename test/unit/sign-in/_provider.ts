@@ -1,6 +1,7 @@
 /** A real OpenID provider, `oidc-provider`, on loopback. It registers nobody: its one client is in its configuration, as with Google. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import Provider from 'oidc-provider'
 import { digest } from '../../../src/definition/digest.ts'
@@ -17,6 +18,8 @@ export interface OpenIdProvider extends AsyncDisposable {
   readonly fetch: typeof fetch
   /** What comes instead of its answer, for one path. Undefined: its own. */
   change: (path: string, answer: () => Promise<Response>) => Promise<Response | undefined>
+  /** How it issues tokens: for how long, whether a refresh token is used once, and after how many milliseconds it answers. */
+  readonly issuing: { seconds: number; isRotating: boolean; delayMs: number; count: number }
   /** Paths that were asked for. */
   readonly asked: string[]
   /** Signs with its key. */
@@ -49,6 +52,7 @@ export async function startOpenIdProvider({
   redirectUri = REDIRECT,
   port = 0,
 }: OpenIdProviderOptions = {}): Promise<OpenIdProvider> {
+  const issuing = { seconds: 3600, isRotating: false, delayMs: 0, count: 0 }
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
   const jwk = { ...(await exportJWK(privateKey)), kid: 'first', alg: 'RS256', use: 'sig' }
   const http = createServer((request, response) => void answer(request, response))
@@ -74,6 +78,8 @@ export async function startOpenIdProvider({
     },
     conformIdTokenClaims: !inIdToken,
     cookies: { keys: ['of-no-value-outside-these-tests'] },
+    ttl: { AccessToken: () => issuing.seconds },
+    rotateRefreshToken: () => issuing.isRotating,
     pkce: { required: () => true },
     findAccount: (_context, accountId) => ({ accountId, claims: async () => ({ ...claims, sub: 'ada' }) }),
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
@@ -86,6 +92,10 @@ export async function startOpenIdProvider({
     const whole = request.url!
     if (whole.startsWith(`${mount}/`))
       Object.assign(request, { originalUrl: whole, url: whole.slice(mount.length) })
+    if (request.url === '/token') {
+      issuing.count++
+      await delay(issuing.delayMs)
+    }
     if (!request.url!.startsWith('/interaction/')) return callback(request, response)
     // The person is signed in and agrees at once.
     const { params, prompt } = await provider.interactionDetails(request, response)
@@ -107,7 +117,7 @@ export async function startOpenIdProvider({
     return await fetch(to, { ...init, headers })
   }
   const self: OpenIdProvider = {
-    ...{ issuer, origin, asked: [], publicPem: await exportSPKI(publicKey) },
+    ...{ issuer, origin, issuing, asked: [], publicPem: await exportSPKI(publicKey) },
     change: async () => undefined,
     fetch: async (input, init) => {
       const { pathname } = new URL(String(input))

@@ -19,6 +19,7 @@ const withVariables = (variables: Variables, storage: string): Pick<Target, 'bui
 })
 
 signInFlow('workerd', {
+  isLasting: true,
   async start(variables, port) {
     const storage = mkdtempSync(join(tmpdir(), 'mayfly-sign-in-'))
     const target = withVariables(variables, storage)
