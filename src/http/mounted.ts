@@ -46,3 +46,36 @@ export function mounted(
     getToolListInfo: () => server.getToolListInfo?.() ?? { tools: [] },
   }
 }
+
+/**
+ * An endpoint at its own path.
+ *
+ * @throws TypeError for an invalid path, and for that of the MCP endpoint.
+ */
+export function mountedAt(
+  server: DescribedServer,
+  path: string,
+  what: string,
+  serve: (request: Request, platform: RequestPlatform) => Promise<Response>,
+): MountedServer {
+  if (!isPath(path))
+    throw new TypeError(`mount needs the path of the ${what}, as in "/tasks", not that of the MCP endpoint.`)
+  return mounted(server, (request, platform) =>
+    // Not a given request, which has no body: an event has one.
+    isAt(request.url, path, platform.prefix) ? serve(request, platform) : undefined,
+  )
+}
+
+function isPath(path: string): boolean {
+  return (
+    path !== '/' &&
+    path !== '/mcp' &&
+    /^\/[^/]/.test(path) &&
+    new URL(path, 'http://localhost').pathname === path
+  )
+}
+
+/** Most requests are for other paths and do not need their URL parsed. */
+function isAt(url: string, path: string, prefix = ''): boolean {
+  return url.includes(path) && new URL(url).pathname === `${prefix}${path}`
+}

@@ -19,6 +19,15 @@ export interface Core {
   attach(host: ExtensionHost): void
 }
 
+/** The events of a server, for `mayfly-mcp/events-admin`: by what it has as `server.events`. */
+export const operatedOf = new WeakMap<object, Operated>()
+
+export interface Operated {
+  readonly core: Core
+  /** The runner causes a run soon. */
+  wake(): Promise<void>
+}
+
 export function createCore(settings: Settings): Core {
   let host: ExtensionHost | undefined
   const hosted = (): ExtensionHost => {

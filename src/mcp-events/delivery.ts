@@ -3,12 +3,13 @@ import type { KeyedWrite } from '../keyed/store.ts'
 import type { EventPost, PostOutcome } from './contract.ts'
 import { type Core, isWanted } from './core.ts'
 import { toCursor } from './cursor.ts'
+import { deadWrites } from './dead.ts'
 import { messageId, signHeaders } from './deliver/sign.ts'
 import type { Head, StoredEvent } from './emit.ts'
 import type { EventType } from './event.ts'
 import { MAX_QUEUE, queued } from './fan-out.ts'
 import type { Held } from './held.ts'
-import { deadKey, eventKey, headKey } from './keys.ts'
+import { eventKey, headKey } from './keys.ts'
 import { readEvents } from './log.ts'
 import { afterControl, afterEvent, isRefused } from './outcome.ts'
 import { listedWrites } from './places.ts'
@@ -24,15 +25,16 @@ export interface Sending {
   readonly deadline: number
   /** Called once for each request. */
   readonly count: (outcome: PostOutcome) => void
+  /** Called when deliveries were given up. */
+  readonly gaveUp: () => void
   /** What is stored after a request: without its lease, if the turn is over then. */
   readonly settle: (subscription: Subscription) => Subscription
 }
 
 /** Events of the past that are read at once. */
 const REPLAYED = 20
-/** Events that are dropped in one commit, beside three writes of the subscription. */
-const MAX_LOST = 20
-const DEAD_MS = 604_800_000
+/** Events that are dropped in one commit: each with a letter, which may replace another, beside three writes of the subscription. */
+const MAX_LOST = 10
 /** No request begins in the last moments of an invocation: they are for what is stored after it. */
 const RESERVE_MS = 1500
 const MIN_REQUEST_MS = 500
@@ -104,51 +106,67 @@ async function sendEvent(sending: Sending, [seq, tries]: Queued): Promise<boolea
   const { data, settings } = core
   const value = held.current()
   const stored = await data.read<StoredEvent>(eventKey(value.type, seq))
-  if (stored === undefined) return dropLost(sending)
+  if (stored === undefined) return dropLost(sending, seq)
   const others = value.queue.filter(([one]) => one !== seq)
   const { eventId, timestamp, data: payload } = stored.value
   const cursor = toCursor(value.epoch, watermarkOf({ ...value, queue: others }, seq))
   const body = JSON.stringify({ eventId, name: value.type, timestamp, data: payload, cursor })
   const outcome = await post(sending, eventId, body)
-  const dead = isRefused(outcome) ? [deadWrite(id, value, seq, tries + 1, 'refused', eventId)] : []
-  return held.change(
+  const given = isRefused(outcome) ? [{ seq, tries: tries + 1, eventId, outcome }] : []
+  if (given.length > 0) sending.gaveUp()
+  return giveUp(
+    held,
+    id,
+    given,
     (subscription) => settle(afterEvent(subscription, seq, outcome, settings.suspendAfterMs)),
-    (changed) => [
-      ...dead,
-      ...(changed.expiresAt === value.expiresAt ? [] : listedWrites(id, changed, changed.expiresAt)),
-    ],
+    (changed) => (changed.expiresAt === value.expiresAt ? [] : listedWrites(id, changed, changed.expiresAt)),
   )
 }
 
-/** Drops events whose time was over, or that too many newer ones have replaced. */
-async function dropLost({ core, held, id }: Sending): Promise<boolean> {
+/** Drops `known` and older events whose time was over, or that too many newer ones have replaced. */
+async function dropLost(sending: Sending, known: number): Promise<boolean> {
+  const { core, held, id } = sending
   const value = held.current()
-  const oldest = value.queue.slice(0, MAX_LOST)
+  const isOther = ([seq]: Queued): boolean => seq !== known
+  const oldest = [
+    ...value.queue.filter((one) => !isOther(one)),
+    ...value.queue.filter(isOther).slice(0, MAX_LOST - 1),
+  ]
   const events = await Promise.all(oldest.map(([seq]) => core.data.read(eventKey(value.type, seq))))
   const lost = oldest.filter((_queued, index) => events[index] === undefined)
   const seqs = new Set(lost.map(([seq]) => seq))
-  return held.change(
+  if (lost.length > 0) sending.gaveUp()
+  return giveUp(
+    held,
+    id,
+    lost.map(([seq, tries]) => ({ seq, tries })),
     (subscription) => ({
       ...subscription,
       queue: subscription.queue.filter(([seq]) => !seqs.has(seq)),
       gap: subscription.gap ?? 'untold',
     }),
-    () => lost.map(([seq, tries]) => deadWrite(id, value, seq, tries, 'expired')),
   )
 }
 
-/** What was given up, for an operator. */
-function deadWrite(
+/** A change by which deliveries are given up. */
+function giveUp(
+  held: Held,
   id: string,
-  { type, lastError }: Subscription,
-  seq: number,
-  tries: number,
-  reason: 'expired' | 'refused',
-  eventId?: string,
-): KeyedWrite {
-  const now = Date.now()
-  const value = JSON.stringify({ subscription: id, type, seq, eventId, tries, reason, lastError })
-  return { key: deadKey(now, id, seq), value, expiresAt: now + DEAD_MS }
+  given: Parameters<typeof deadWrites>[2],
+  change: (subscription: Subscription) => Subscription,
+  more: (changed: Subscription) => readonly KeyedWrite[] = () => [],
+): Promise<boolean> {
+  let letters: readonly KeyedWrite[] = []
+  return held.change(
+    (subscription) => {
+      const changed = change(subscription)
+      if (given.length === 0) return changed
+      const dead = deadWrites(id, changed, given)
+      letters = dead.writes
+      return dead.subscription
+    },
+    (changed) => [...letters, ...more(changed)],
+  )
 }
 
 async function post(

@@ -6,7 +6,7 @@ import { type Begin, createHold } from '../extension/held-call.ts'
 import { META } from '../protocol/envelope.ts'
 import type { ExtensionMethod } from '../request/extension-method.ts'
 import type { RequestScope } from '../request/request-server.ts'
-import { type Core, createCore } from './core.ts'
+import { type Core, createCore, operatedOf } from './core.ts'
 import { ContendedError } from './data.ts'
 import { emitEvent } from './emit.ts'
 import { busy, unsupported } from './errors.ts'
@@ -45,6 +45,7 @@ export function events(options: EventsOptions): EventSupport {
     close: waking.close,
   })
   const controls = createControls(core, waking, () => own.notifyChanged('eventsListChanged'))
+  operatedOf.set(controls, { core, wake: waking.emitted })
   return {
     ...own,
     api: controls,

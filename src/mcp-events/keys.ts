@@ -37,6 +37,12 @@ export const DEAD_PREFIX = 'l:'
 export const deadKey = (at: number, id: string, seq: number): string =>
   `${DEAD_PREFIX}${String(at).padStart(TIME_DIGITS, '0')}:${id}:${number(seq)}`
 
+/** The name of a dead letter, which is its key in characters that need no escape in a URL or a shell. */
+export const deadIdOf = (key: string): string => key.slice(DEAD_PREFIX.length).replaceAll(':', '.')
+export const isDeadId = (id: string): boolean => /^\d{15}\.sub_[\da-f]{32}\.\d{12}$/.test(id)
+export const keyOfDead = (id: string): string => `${DEAD_PREFIX}${id.replaceAll('.', ':')}`
+export const deadAt = (key: string): number => Number(key.slice(DEAD_PREFIX.length).split(':')[0])
+
 /** Subscriptions by the time when they have something to send. */
 export const DUE_PREFIX = 'u:'
 export const dueKey = (at: number, host: string, id: string): string =>

@@ -62,6 +62,8 @@ export interface Subscription {
   /** Events were lost. `tried`: the endpoint did not want to know, so the client learns of it when it refreshes. */
   readonly gap?: 'untold' | 'tried' | undefined
   readonly control?: Control | undefined
+  /** Its newest dead letters: when it gave up which event. */
+  readonly dead?: readonly (readonly [at: number, seq: number])[] | undefined
 }
 
 /** Whether it only has to tell that it has ended. */

@@ -1,5 +1,6 @@
 /** Runs: put stored events into subscriptions, and take the turns of those that have something due. */
 import type { Core } from './core.ts'
+import { trimDead } from './dead.ts'
 import { hasTime } from './delivery.ts'
 import { fanOut } from './fan-out.ts'
 import { DUE_PREFIX, readDueKey, subscriptionKey } from './keys.ts'
@@ -12,23 +13,32 @@ const PAGE = 100
 interface Counts {
   delivered: number
   failed: number
+  hasGivenUp: boolean
 }
 
 /** Until nothing is due, or the time is over. Never rejects: errors are reported. */
 export async function runEvents(core: Core, { env, deadline }: EventPlatform): Promise<EventRun> {
   const platform: TurnPlatform = { env, deadline: deadline ?? Date.now() + DURATION_MS }
-  const counts: Counts = { delivered: 0, failed: 0 }
+  const counts: Counts = { delivered: 0, failed: 0, hasGivenUp: false }
+  let nextDueAt: number | null = Date.now()
   try {
-    const isStuck = new Set<string>()
-    for (;;) {
-      const isDone = await putInAll(core, platform)
-      const taken = await takeTurns(core, platform, counts, isStuck)
-      if (!hasTime(platform)) return { ...counts, nextDueAt: Date.now() }
-      if (taken === 0) return { ...counts, nextDueAt: isDone ? await nextDueAt(core) : Date.now() }
-    }
+    nextDueAt = await runUntilDone(core, platform, counts)
   } catch (error) {
     core.report(error)
-    return { ...counts, nextDueAt: Date.now() }
+  }
+  return { delivered: counts.delivered, failed: counts.failed, nextDueAt }
+}
+
+/** When something is due next. */
+async function runUntilDone(core: Core, platform: TurnPlatform, counts: Counts): Promise<number | null> {
+  const isStuck = new Set<string>()
+  for (;;) {
+    const isDone = await putInAll(core, platform)
+    const taken = await takeTurns(core, platform, counts, isStuck)
+    if (!hasTime(platform)) return Date.now()
+    if (counts.hasGivenUp) await trimDead(core)
+    counts.hasGivenUp = false
+    if (taken === 0) return isDone ? nextDueAt(core) : Date.now()
   }
 }
 
@@ -66,9 +76,10 @@ async function takeTurns(
     const { host, id } = readDueKey(key)
     hosts.set(host, (hosts.get(host) ?? 0) + 1)
     const turn = takeTurn(core, id, platform)
-      .then(async ({ delivered, failed, isIdle }) => {
+      .then(async ({ delivered, failed, isIdle, hasGivenUp }) => {
         counts.delivered += delivered
         counts.failed += failed
+        counts.hasGivenUp ||= hasGivenUp
         if (!isIdle) taken++
         else await settleIdle(core, key, stuck)
       })

@@ -24,6 +24,8 @@ export interface Turn {
   readonly delivered: number
   readonly failed: number
   readonly isIdle: boolean
+  /** Deliveries were given up. */
+  readonly hasGivenUp: boolean
 }
 
 /** Requests of one turn: then others of the same host have theirs. */
@@ -38,7 +40,7 @@ const SUSPENDED_MS = 604_800_000
 /** @throws the errors of the store. */
 export async function takeTurn(core: Core, id: string, platform: TurnPlatform): Promise<Turn> {
   const held = await hold(core, id)
-  const turn = { delivered: 0, failed: 0, isIdle: held === undefined }
+  const turn = { delivered: 0, failed: 0, isIdle: held === undefined, hasGivenUp: false }
   if (held === undefined) return turn
   const { deadline, env } = platform
   const type = core.settings.types.get(held.current().type)
@@ -52,6 +54,9 @@ export async function takeTurn(core: Core, id: string, platform: TurnPlatform): 
     count(outcome) {
       if (isAccepted(outcome)) turn.delivered++
       else turn.failed++
+    },
+    gaveUp() {
+      turn.hasGivenUp = true
     },
     settle: (subscription) =>
       settle(subscription, hasTime(platform) && turn.delivered + turn.failed < MAX_REQUESTS),

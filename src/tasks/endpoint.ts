@@ -10,7 +10,7 @@ import { withTimeout } from '../definition/timeout.ts'
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
-import { type DescribedServer, type MountedServer, mounted } from '../http/mounted.ts'
+import { type DescribedServer, type MountedServer, mountedAt } from '../http/mounted.ts'
 import { createUnsetAnswer } from '../http/unset-secret.ts'
 import { toFetch } from '../request/fetch-call.ts'
 import type { RequestPlatform } from '../request/platform.ts'
@@ -189,14 +189,7 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
   return {
     fetch: toFetch(serve),
     mount(path = '/tasks') {
-      if (!isPath(path))
-        throw new TypeError(
-          'mount needs the path of the task endpoint, as in "/tasks", not that of the MCP endpoint.',
-        )
-      return mounted(server, (request, platform) =>
-        // Not a given request, which has no body: an event has one.
-        isAt(request.url, path, platform.prefix) ? serve(request, platform) : undefined,
-      )
+      return mountedAt(server, path, 'task endpoint', serve)
     },
     async urlFor(taskId, name, options = {}) {
       refuseUnknown('urlFor', options, URL_OPTIONS)
@@ -216,20 +209,6 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
       return target.href
     },
   }
-}
-
-function isPath(path: string): boolean {
-  return (
-    path !== '/' &&
-    path !== '/mcp' &&
-    /^\/[^/]/.test(path) &&
-    new URL(path, 'http://localhost').pathname === path
-  )
-}
-
-/** Most requests are for other paths and do not need their URL parsed. */
-function isAt(url: string, path: string, prefix = ''): boolean {
-  return url.includes(path) && new URL(url).pathname === `${prefix}${path}`
 }
 
 function parse(text: string): { readonly json: unknown } | undefined {

@@ -1,9 +1,10 @@
 /** The requests of an operator to a task endpoint: `?list`, `?show=<id>`, `?retry=<id>` and `?cancel=<id>`. */
-import { isA, textOf } from '../../definition/error-text.ts'
+import { isA } from '../../definition/error-text.ts'
 import { jsonAnswer } from '../../http/json-answer.ts'
 import { CursorError } from '../stored.ts'
 import { type Action, FILTERS, METHODS, NUMBERS, TEXTS } from './actions.ts'
 import { checkList, type TaskListOptions, type TaskOperations } from './operations.ts'
+import { checkNames, QueryError, readFilters } from './query.ts'
 import { type TaskAdminCode, TaskAdminError } from './refusal.ts'
 
 const STATUS: { readonly [code in TaskAdminCode]: number } = {
@@ -39,34 +40,13 @@ export async function answerAction(
   }
 }
 
-class QueryError extends Error {}
-
 async function act(action: Action, query: URLSearchParams, operations: TaskOperations): Promise<object> {
-  const known: readonly string[] = action === 'list' ? [action, ...FILTERS] : [action]
-  const names = [...query.keys()]
-  const wrong = names.find((name, index) => !known.includes(name) || names.indexOf(name) !== index)
-  if (wrong !== undefined)
-    throw new QueryError(
-      `"${wrong.slice(0, 40)}" is unknown or repeated: ${action} takes ${known.join(', ')}.`,
-    )
+  checkNames(action, query, action === 'list' ? FILTERS : [])
   if (action === 'list') return operations.list(toOptions(query))
   return operations[action](query.get(action)!)
 }
 
 /** @throws QueryError */
 function toOptions(query: URLSearchParams): TaskListOptions {
-  const numbers = NUMBERS.flatMap((name) => (query.has(name) ? [[name, toNumber(query.get(name)!)]] : []))
-  const texts = TEXTS.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : []))
-  const options = Object.fromEntries([...numbers, ...texts]) as TaskListOptions
-  try {
-    checkList(options)
-  } catch (error) {
-    throw new QueryError(textOf(error))
-  }
-  return options
-}
-
-/** `Number('')` is 0. */
-function toNumber(text: string): number {
-  return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  return readFilters(query, NUMBERS, TEXTS, checkList)
 }

@@ -9,6 +9,7 @@ import {
   MCPServer,
   type MCPServerConfig,
 } from 'mayfly-mcp'
+import { createEventAdmin, createEventEndpoint } from 'mayfly-mcp/events-admin'
 import { createMethod, extension } from 'mayfly-mcp/extensions'
 import { fromNode } from 'mayfly-mcp/from-node'
 import { apiKeys, createKeyAdmin, createMemoryKeyStore } from 'mayfly-mcp/keys'
@@ -441,6 +442,14 @@ export const SERVERS: {
   'mayfly-mcp/tasks-admin': {
     TaskAdminError: 'an error: a code and a message',
     createTaskAdmin: { call: createTaskAdmin, options: { secret: SECRET } },
+  },
+  'mayfly-mcp/events-admin': {
+    EventAdminError: 'an error: a code and a message',
+    createEventAdmin: { call: createEventAdmin, options: { secret: SECRET } },
+    createEventEndpoint: {
+      call: (options) => createEventEndpoint({ server: made(), secret: SECRET, ...(options as object) }),
+      options: { maxDurationMs: 3000 },
+    },
   },
   'mayfly-mcp/mcp-events': {
     createMemoryEvents: 'takes nothing',
