@@ -50,7 +50,7 @@ export async function runProbes(options: CheckOptions): Promise<Report> {
   // Local servers may refuse pages that are not local. The MCP Inspector runs on port 6274.
   const page = isLocalHost(url.hostname) ? 'http://localhost:6274' : FOREIGN_PAGE
   const endpoint = new Endpoint(wire, contact, origin ?? page)
-  const topics = isMcp(contact) ? topicsFor(options.call) : [answersMcp]
+  const topics = isMcp(contact) ? topicsFor(options.call, contact) : [answersMcp]
   const outcomes = await runTopics(topics, endpoint, options.call)
   return toReport(options, contact, topics, outcomes)
 }

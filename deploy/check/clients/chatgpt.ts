@@ -74,5 +74,11 @@ export const chatgpt: Profile = {
         { url: 'https://github.com/nowledge-co/community/issues/481', date: '2026-08-09' },
       ],
     },
+    {
+      id: 'events',
+      does: 'find events',
+      mode: 'webhook',
+      sources: [{ url: 'https://developers.openai.com/plugins/build/mcp-events', date: '2026-11-29' }],
+    },
   ],
 }

@@ -127,6 +127,12 @@ export interface ListTools extends Known {
   readonly annotations?: readonly string[]
 }
 
+/** Looks for events that it can subscribe to (SEP-3415). */
+export interface FindEvents extends Known {
+  readonly does: 'find events'
+  readonly mode: 'webhook'
+}
+
 export type Step =
   | Reach
   | Knock
@@ -137,6 +143,7 @@ export type Step =
   | Register
   | Refresh
   | ListTools
+  | FindEvents
 
 /** Titles are the same for each client, so that reports can be compared. */
 export const TITLES: { readonly [does in Step['does']]: string } = {
@@ -149,4 +156,5 @@ export const TITLES: { readonly [does in Step['does']]: string } = {
   register: 'registers',
   refresh: 'gets a refresh token',
   'list tools': 'lists the tools',
+  'find events': 'finds events that wake it up',
 }

@@ -11,6 +11,7 @@ import { type CheckOptions, defaultDeadlineMs, type Report, reportOnly } from '.
 import { toSafeText } from '../safe-text.ts'
 import { createHide, secretsIn } from '../secrets.ts'
 import { Wire } from '../wire.ts'
+import { findEvents } from './find-events.ts'
 import { knock } from './knock.ts'
 import { listTools } from './list-tools.ts'
 import { lookForOAuth } from './look-for-oauth.ts'
@@ -146,6 +147,8 @@ async function take(step: Step, trail: Trail): Promise<Stepped> {
         return refresh(trail)
       case 'list tools':
         return await listTools(step, trail)
+      case 'find events':
+        return await findEvents(step, trail)
     }
   } catch (error) {
     if (isA(error, Stop)) return { outcome: stopped(error) }
