@@ -11,6 +11,7 @@ import {
   cronSecretFindings,
   type Degradation,
   degradations,
+  extensionFindings,
   publicUrlFindings,
   secretFindings,
   versionFindings,
@@ -167,6 +168,7 @@ async function examine(
     ...cronSecretFindings(project, cronOf(project)),
     ...bindingFindings(info, target, cronOf(project)),
     ...authFindings(info),
+    ...extensionFindings(info),
     ...signInFindings(info, target, project, { url, asked, guarded }),
     ...publicUrlFindings(info, target),
   )

@@ -118,6 +118,11 @@ export function authFindings({ authFault, signIn }: DeploymentInfo): Finding[] {
   return [{ level: 'error', message: `auth: ${authFault}` }]
 }
 
+/** What extensions say that an operator must set. */
+export function extensionFindings({ extensionFaults = [] }: DeploymentInfo): Finding[] {
+  return extensionFaults.map((message) => ({ level: 'error', message }))
+}
+
 /** Behind a proxy that terminates TLS, OAuth metadata would contain an http URL, to which no client sends a token. */
 export function publicUrlFindings(
   { hasAuth = false, knowsPublicUrl = false, signIn }: DeploymentInfo,
@@ -159,7 +164,7 @@ export function bindingFindings(
     const message = `the bus is in memory, and ${target.title} may run several processes or isolates, so a change reaches only the clients of one: ${orNone(buses, target)}, see docs/events.md`
     findings.push({ level: 'warning', message })
   }
-  return [...findings, ...taskFindings(info, target, cron)]
+  return [...findings, ...taskFindings(info, target, cron), ...eventFindings(info, target, cron)]
 }
 
 /** Such as `pass redisBus or natsBus`. */
@@ -192,6 +197,32 @@ function taskFindings(
     return [{ level: 'ok', message }]
   }
   const message = `nothing calls ${cron.path} on ${title}, which has no cron: pass a runner, such as pollingRunner(), see docs/tasks-runners.md`
+  return [{ level: 'warning', message }]
+}
+
+/** Where Events are stored, and what makes the deliveries that `emit` did not. */
+function eventFindings(
+  { hasEvents = false, hasLocalEvents = false, hasEventRunner = false }: DeploymentInfo,
+  { title, hasOneProcess, tasks }: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
+  cron: Cron | undefined,
+): Finding[] {
+  if (!hasEvents) return []
+  if (hasLocalEvents && !hasOneProcess) {
+    const message = `events are kept in memory, and ${title} may run several processes or isolates and end any of them: pass a shared store, see docs/mcp-events-running.md`
+    return [{ level: 'warning', message }]
+  }
+  if (hasLocalEvents)
+    return [{ level: 'ok', message: 'events are kept in memory: they end with the process' }]
+  if (hasEventRunner) return [{ level: 'ok', message: 'events have a store and a runner' }]
+  const isScheduled = tasks === 'cron' || tasks === 'dynamodb'
+  if (isScheduled && cron !== undefined) {
+    const message = `events have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}, which must be that of createEventEndpoint`
+    return [{ level: 'ok', message }]
+  }
+  const lines = isScheduled
+    ? `export createEventEndpoint({ server, secret: process.env.CRON_SECRET }).mount('/events'), and add "mayfly": { "cron": "/events" } to package.json`
+    : 'pass "runner", such as pollingRunner() in a long-lived process, or queueRunner(env.QUEUE) on Cloudflare'
+  const message = `events have a store, but nothing repeats deliveries that failed: ${lines}, see docs/mcp-events-running.md`
   return [{ level: 'warning', message }]
 }
 

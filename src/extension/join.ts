@@ -1,5 +1,11 @@
 /** The extensions of one server as one: what the server asks all of them. */
-import type { Extension, ExtensionParts, Extensions, ListenedTo } from '../request/extension.ts'
+import type {
+  Extension,
+  ExtensionFacts,
+  ExtensionParts,
+  Extensions,
+  ListenedTo,
+} from '../request/extension.ts'
 
 /** @throws TypeError for two extensions with the same identifier, the same name or the same method. */
 export function joinExtensions(all: readonly Extension[]): Extensions {
@@ -58,8 +64,15 @@ export function joinExtensions(all: readonly Extension[]): Extensions {
     },
     translate: first(({ translate }) => translate),
     available: first(({ available }) => available),
-    facts: (env) =>
-      Object.assign({ extensions: all.map(({ id }) => id) }, ...parts.map(({ facts }) => facts?.(env))),
+    facts(env) {
+      const told: ExtensionFacts[] = parts.map(({ facts }) => facts?.(env) ?? {})
+      const extensionFaults = told.flatMap((one) => one.extensionFaults ?? [])
+      const extensions = all.map(({ id }) => id)
+      return Object.assign({}, ...told, {
+        extensions,
+        ...(extensionFaults.length > 0 && { extensionFaults }),
+      })
+    },
     serve: parts.some(({ serve }) => serve !== undefined) ? first(({ serve }) => serve) : undefined,
     close() {
       for (const { close } of parts) close?.()

@@ -53,7 +53,11 @@ export function events(options: EventsOptions): EventSupport {
     parts: {
       ...own.parts,
       methods: createMethods(core),
-      facts: () => ({ hasEvents: true, hasLocalEvents: core.settings.store.isLocal === true }),
+      facts: () => ({
+        hasEvents: true,
+        hasLocalEvents: core.settings.store.isLocal === true,
+        hasEventRunner: core.settings.runner !== undefined,
+      }),
     },
   }
 }

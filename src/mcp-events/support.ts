@@ -73,6 +73,8 @@ declare module '../request/extension.ts' {
     hasEvents?: boolean
     /** Whether the events exist only in one process. Default false. */
     hasLocalEvents?: boolean
+    /** Whether a runner makes the deliveries that are due later. Default false. */
+    hasEventRunner?: boolean
   }
   interface ExtensionApis {
     /** Emits events of this server and delivers them. Undefined without the option `events`. */

@@ -24,8 +24,10 @@ export interface ExtensionOptions {}
 export interface ExtensionApis {}
 
 /** What extensions tell `mayfly doctor`: an entry point with one declares its own. */
-// biome-ignore lint/suspicious/noEmptyInterface: extensions declare its members.
-export interface ExtensionFacts {}
+export interface ExtensionFacts {
+  /** What extensions say that an operator must set, each after the identifier of its extension. */
+  readonly extensionFaults?: readonly string[]
+}
 
 /** An extension of one server: created by `extension` of `mayfly-mcp/extensions`, and by other entry points. */
 export interface Extension {

@@ -354,6 +354,40 @@ describe('the Durable Object of connections', { timeout: 180_000 }, () => {
     ])
   })
 
+  test('of events: the lines of the configuration that are missing, and what repeats deliveries', async () => {
+    await using project = arrange({})
+    const server = (more: string): string => `import { env } from 'cloudflare:workers'
+import { MCPServer } from 'mayfly-mcp'
+import { durableObjectEvents } from 'mayfly-mcp/cloudflare'
+import { extension } from 'mayfly-mcp/extensions'
+import { createEvent, events } from 'mayfly-mcp/mcp-events'
+${more}
+const made = createEvent({ id: 'note.created', description: 'A new note' })
+export default new MCPServer({ name: 'notes', version: '1.0.0', log: false, auth: 'host',
+  extensions: ['a', 'b'].map((name) => extension({ id: \`com.example/\${name}\`, faultIn: () => 'set KEY' })),
+  events: events({ types: { made }, store: durableObjectEvents(env.EVENTS) }) })`
+    const wrangler = 'name = "notes"\nmain = "server.ts"\ncompatibility_date = "2026-10-01"\n'
+    project.write('server.ts', server(''))
+    project.write('wrangler.toml', wrangler)
+    const { findings } = await doctor(project, 'cloudflare')
+    expect(findings).toEqual(
+      expect.arrayContaining([
+        finding('error', 'with name = "EVENTS" and class_name = "MayflyEvents"'),
+        finding('error', 'com.example/a: set KEY'),
+        finding('error', 'com.example/b: set KEY'),
+        finding('warning', 'nothing repeats deliveries that failed: pass "runner"'),
+      ]),
+    )
+    project.write('server.ts', server("export { MayflyEvents } from 'mayfly-mcp/cloudflare'"))
+    project.write('wrangler.toml', wrangler + (BINDING + MIGRATION).replaceAll('Grants', 'Events'))
+    expect((await doctor(project, 'cloudflare')).findings).toContainEqual(
+      finding('ok', 'events are in the Durable Object MayflyEvents'),
+    )
+    expect((await doctor(project, 'vercel')).findings).toContainEqual(
+      finding('warning', 'add "mayfly": { "cron": "/events" } to package.json'),
+    )
+  })
+
   test('mayfly deploy refuses a Worker without the binding, before wrangler uploads it', async () => {
     await using project = arrange({ store, more: EXPORT })
     writeWrangler(project)

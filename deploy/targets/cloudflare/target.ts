@@ -27,7 +27,7 @@ import { terminal } from '../../terminal/terminal.ts'
 import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from './config.ts'
 import { startDev } from './dev.ts'
 import { checkWorkerEntry } from './entry-check.ts'
-import { grantFindings } from './grants.ts'
+import { objectFindings } from './objects.ts'
 import { cloudflarePlace } from './place.ts'
 import { cloudflareRemoval, cloudflareRollback } from './release.ts'
 import { cloudflareSecrets } from './secrets.ts'
@@ -208,7 +208,7 @@ function builtWorker(outDir: string, project: Project): string[] {
 async function examine(project: Project): Promise<Finding[]> {
   const { cwd } = project
   const findings: Finding[] = []
-  const objects = await objectFindings(project)
+  const objects = await objectFindingsOrFault(project)
   try {
     wranglerBin(cwd)
     const { version } = JSON.parse(readFileSync(resolveTool('wrangler/package.json', cwd), 'utf8')) as {
@@ -240,9 +240,9 @@ async function examine(project: Project): Promise<Finding[]> {
   return findings
 }
 
-async function objectFindings(project: Project): Promise<Finding[]> {
+async function objectFindingsOrFault(project: Project): Promise<Finding[]> {
   try {
-    return await grantFindings(project)
+    return await objectFindings(project)
   } catch (error) {
     if (!isA(error, CliError)) throw error
     return [{ level: 'error', message: error.message }]
