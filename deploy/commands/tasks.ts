@@ -1,20 +1,18 @@
 /** `mayfly tasks`: lists, shows, retries and cancels durable tasks. */
 
-import { join } from 'node:path'
 import { toJsonLine } from '../../src/definition/json-line.ts'
 import { TASK_STATUSES } from '../../src/tasks/record.ts'
 import { isCursor, isTaskId } from '../../src/tasks/stored.ts'
 import type { TaskListOptions } from '../../src/tasks-admin.ts'
-import { refuseForeign } from '../project/owner.ts'
 import { readProject } from '../project/project.ts'
-import { findSecret } from '../project/secrets.ts'
-import { chooseStage, ownFile, stageOption } from '../project/stages.ts'
+import { chooseStage, stageOption } from '../project/stages.ts'
 import { askStore } from '../tasks/local.ts'
-import { askEndpoint, parseEndpoint } from '../tasks/remote.ts'
+import { operatorSecret, parseEndpoint } from '../tasks/operator.ts'
+import { askEndpoint, TASK_ENDPOINT } from '../tasks/remote.ts'
 import { renderDetails, renderList } from '../tasks/render.ts'
 import type { Asked, Told } from '../tasks/request.ts'
-import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
-import { oneEntry, orMeant, parseCommand } from '../terminal/command-line.ts'
+import { printable, UsageError } from '../terminal/cli-error.ts'
+import { oneEntry, orMeant, parseCommand, parseTime } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
 import { quoted } from '../terminal/shell-word.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -82,14 +80,14 @@ export async function tasks(args: string[]): Promise<number> {
   const { values, positionals } = line
   if (values.quiet) terminal.beQuiet()
   const { asked, rest } = parseAsked(positionals, values)
-  const endpoint = values.url === undefined ? undefined : parseEndpoint(values.url)
+  const endpoint = values.url === undefined ? undefined : parseEndpoint(values.url, TASK_ENDPOINT)
   if (endpoint !== undefined && rest.length > 0)
     throw new UsageError(`--url takes no entry: got ${printable(rest.join(', '))}`)
   const stage = chooseStage(values.stage)
   const told =
     endpoint === undefined
       ? await askProject(rest, asked, stage)
-      : await askEndpoint(endpoint, secret(stage), asked)
+      : await askEndpoint(endpoint, operatorSecret(TASK_ENDPOINT, stage), asked)
   const what =
     values.url === undefined
       ? rest.map((entry) => ` ${quoted(entry)}`).join('')
@@ -103,17 +101,6 @@ async function askProject(
   stage: string | undefined,
 ): Promise<Told> {
   return askStore({ ...readProject(process.cwd(), oneEntry(positionals)), stage }, asked)
-}
-
-/** Never in the arguments, which other users of the machine can see. */
-function secret(stage: string | undefined): string {
-  const cwd = process.cwd()
-  refuseForeign(cwd)
-  const found = findSecret({ cwd, entry: join(cwd, 'tasks'), stage }, 'MAYFLY_TASKS_SECRET')
-  if (found !== undefined) return found.value
-  throw new CliError(
-    `MAYFLY_TASKS_SECRET has no value: set it, in the environment or in ${ownFile(stage)}, to the secret of createTaskAdmin`,
-  )
 }
 
 interface Shown {
@@ -207,14 +194,4 @@ function parseFilters(values: Values): TaskListOptions & { readonly limit: numbe
       youngerThanMs: parseTime('younger-than', values['younger-than']),
     }),
   }
-}
-
-const UNITS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** Throws `UsageError`. */
-function parseTime(option: string, text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (count === undefined)
-    throw new UsageError(`"${printable(text)}" is not a time for --${option}: pass 90s, 10m, 2h or 7d`)
-  return Number(count) * UNITS[unit]!
 }

@@ -33,12 +33,12 @@ export async function askForTasks(text: string, key: unknown, target: TaskTarget
   const { action, url, secret } = parseAsked(text, server)
   const known = access !== undefined && isSame(access.key, key) ? access.secret : undefined
   const { authorization: _ofMcp, ...others } = headers
-  return sendAction(action, url, secret ?? known, others)
+  return send(METHODS[action], url, secret ?? known, others)
 }
 
-/** Sends an operation to a task endpoint. Rejects with `Refused`. */
-export function sendAction(
-  action: Action,
+/** Sends an operator's request. Rejects with `Refused`. */
+export function send(
+  method: 'GET' | 'POST',
   url: URL,
   secret: string | undefined,
   headers: Readonly<Record<string, string>> = {},
@@ -49,7 +49,7 @@ export function sendAction(
     'accept-encoding': 'identity',
     ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
   }
-  return ask(url, { method: METHODS[action], headers: sent }, LIMITS)
+  return ask(url, { method, headers: sent }, LIMITS)
 }
 
 /** In a time that does not reveal the key. */

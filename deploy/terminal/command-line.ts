@@ -80,3 +80,13 @@ export function parseMs(name: string, text: string, max: number): number {
     throw new UsageError(`"${printable(text)}" is not a valid ${name}: pass milliseconds from 1 to ${max}`)
   return ms
 }
+
+const UNITS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds. Throws `UsageError`. */
+export function parseTime(option: string, text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count === undefined)
+    throw new UsageError(`"${printable(text)}" is not a time for --${option}: pass 90s, 10m, 2h or 7d`)
+  return Number(count) * UNITS[unit]!
+}

@@ -47,6 +47,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
 const ROOMS = [
   'commands',
   'keys',
+  'events',
   'tasks',
   'playground',
   'check',

@@ -106,6 +106,7 @@ test.concurrent.each([
     'keys lst',
     '"lst" is not an action: did you mean list? Pass create, list or revoke, as in mayfly keys list',
   ],
+  ['events', 'no action is given: pass list, show or redeliver, as in mayfly events list'],
   ['tasks', 'no action is given: pass list, show, retry or cancel, as in mayfly tasks list'],
   [
     'tasks canel',
