@@ -27,6 +27,15 @@ export function exhausted(limit: string, max: number): ProtocolError {
   )
 }
 
+/** Endpoints that were verified in a minute. */
+export function tooManyChallenges(max: number): ProtocolError {
+  return new ProtocolError(
+    EventErrorCode.resourceExhausted,
+    `Too many new callback endpoints: at most ${max} are verified in a minute. Try again in a minute.`,
+    { limit: 'verifications', max },
+  )
+}
+
 /** Another request of the same subscription came later, and counts. */
 export function superseded(): ProtocolError {
   return new ProtocolError(

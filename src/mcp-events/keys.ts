@@ -19,6 +19,8 @@ export const gateKey = (name: string): string => `g:${name}`
 export const fenceKey = (id: string): string => `f:${id}`
 /** That a principal's endpoint wants deliveries. */
 export const verifiedKey = (principal: string, url: string): string => `k:${principal}:${url}`
+/** How many challenges were sent in a minute, for a principal or to a host. */
+export const challengesKey = (minute: number, whose: string): string => `v:${minute}:${whose}`
 /** Subscriptions by what they want. */
 export const matchPrefix = (type: string, pattern: string): string => `x:${type}:${pattern}:`
 export const matchKey = (type: string, pattern: string, id: string): string =>

@@ -4,6 +4,7 @@ import type { MethodResult } from '../request/method-result.ts'
 import { type Params, stringParam } from '../request/params.ts'
 import type { RequestScope } from '../request/request-server.ts'
 import { patternOf, shortDigest, subscriptionIdOf } from './canonical.ts'
+import { countChallenge } from './challenges.ts'
 import { type Core, maySubscribe } from './core.ts'
 import { untilMade } from './data.ts'
 import { checkCallbackUrl } from './deliver/callback-url.ts'
@@ -94,10 +95,11 @@ function expiryOf({ settings }: Core, params: Params): number | null {
 const isAllowed = ({ settings: { allowedOrigins } }: Core, url: string): boolean =>
   allowedOrigins.includes(new URL(url).origin)
 
-/** @throws ProtocolError `-32015` */
-async function verify({ sender }: Core, { id, url, secret }: Wanted): Promise<void> {
+/** @throws ProtocolError `-32013` for too many, and `-32015` */
+async function verify(core: Core, { id, url, secret, fresh }: Wanted): Promise<void> {
+  await countChallenge(core, fresh)
   const target = { url, subscriptionId: id, secrets: [secret], timeoutMs: VERIFY_TIMEOUT_MS }
-  const verdict = await verifyEndpoint(sender, target)
+  const verdict = await verifyEndpoint(core.sender, target)
   if (!verdict.isVerified) throw callbackError(verdict.reason)
 }
 

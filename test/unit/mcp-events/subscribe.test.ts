@@ -302,6 +302,37 @@ describe('events/unsubscribe', () => {
   })
 })
 
+describe('challenges in a minute', () => {
+  const limited = (max: number) => ({
+    error: { code: -32013, data: { limit: 'verifications', max } },
+  })
+
+  it('a principal causes 20, whatever host it names, and others have theirs', async () => {
+    const { subscribe, endpoints } = createEventServer({ maxSubscriptions: 50 })
+    const at = (number: number, person: 'alice' | 'bob' = 'alice') =>
+      subscribe({}, person, { url: `https://host-${number}.example.com/` })
+    const first = await Promise.all(Array.from({ length: 30 }, (_none, number) => at(number)))
+    expect(first.filter(({ result }) => result !== undefined)).toHaveLength(20)
+    expect(endpoints.verifications).toHaveLength(20)
+    expect(first.find(({ error }) => error !== undefined)).toMatchObject(limited(20))
+    expect((await at(0, 'bob')).result).toBeDefined()
+    vi.setSystemTime(Date.now() + 60_000)
+    expect((await at(30)).result).toBeDefined()
+  })
+
+  it('a host gets 120, whoever names it; one that is verified needs none', async () => {
+    const { subscribe, endpoints, store } = createEventServer()
+    await subscribe()
+    const { keys } = await store.list({ prefix: '', limit: 1000 })
+    const ofHost = keys.find((key) => /:v:\d+:h:/.test(key))!
+    await store.commit('raised', [{ key: ofHost, value: '120', expiresAt: Date.now() + 60_000 }])
+    expect(await subscribe({}, 'bob', { url: `${URL_A}&of=bob` })).toMatchObject(limited(120))
+    expect((await subscribe()).result).toBeDefined()
+    expect((await subscribe({}, 'bob', { url: URL_B })).result).toBeDefined()
+    expect(endpoints.verifications).toHaveLength(2)
+  })
+})
+
 describe('options', () => {
   test.each([
     [{ types: { incident, twice: incident } }, /Two events have the id/],
