@@ -13,8 +13,8 @@ import {
 import { createVerifier, readSigned } from '../../../src/webhook/signature.ts'
 import { type Answer, createServer, modern } from '../_client.ts'
 
-export const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
-export const OTHER_SECRET = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
+export const SECRET = `whsec_${Buffer.from(Array.from({ length: 32 }, (_none, at) => at + 1)).toString('base64')}`
+export const OTHER_SECRET = `whsec_${Buffer.from(Array.from({ length: 32 }, (_none, at) => at + 101)).toString('base64')}`
 export const URL_A = 'https://a.example.com/hooks?key=1'
 export const URL_B = 'https://b.example.com/hooks'
 
