@@ -14,8 +14,10 @@ export {
   type DeliveryMode,
   type EventConfig,
   type EventType,
+  type HookContext,
   type OwnEventType,
   type Subscriber,
+  type SubscriptionInfo,
 } from './mcp-events/event.ts'
 export { events } from './mcp-events/events.ts'
 export type { SubscriberAuth } from './mcp-events/record.ts'

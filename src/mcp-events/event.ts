@@ -24,6 +24,23 @@ export interface Subscriber {
   readonly env: unknown
 }
 
+/** A subscription, for `onSubscribe` and `onUnsubscribe`. */
+export interface SubscriptionInfo<Args = unknown> extends Omit<Subscriber, 'env'> {
+  /** The same for the same caller, URL, event and arguments, at any time. */
+  readonly id: string
+  /** The `id` of the event. */
+  readonly name: string
+  readonly args: Args
+}
+
+/** What `onSubscribe` and `onUnsubscribe` get beside the subscription. */
+export interface HookContext {
+  /** The platform's bindings, if the request or `run` had them. */
+  readonly env: unknown
+  /** Aborts after 10 seconds. */
+  readonly signal: AbortSignal
+}
+
 type ArgumentsOf<I> = I extends Schema ? InferOutput<I> : { readonly [name: string]: never }
 type DataOf<P> = P extends Schema ? InferOutput<P> : { readonly [name: string]: unknown }
 
@@ -62,11 +79,24 @@ export interface EventConfig<
     query: ReplayQuery<ArgumentsOf<I>>,
     context: ReplayContext,
   ) => ReplayPage<DataOf<P>> | Promise<ReplayPage<DataOf<P>>>
+  /**
+   * Called after a webhook subscription began, for example to watch something for it; a refresh does not call it. Has 10 seconds. What it
+   * throws is reported, and it is called again: after 5 seconds, then twice as long each time, up to an hour. It may be called twice if the
+   * process dies meanwhile: `subscription.id` is the same then. Deliveries do not wait for it. Default: nothing.
+   */
+  onSubscribe?: (subscription: SubscriptionInfo<ArgumentsOf<I>>, context: HookContext) => unknown
+  /**
+   * Called after a subscription ended: it was unsubscribed, expired or refused by `canSubscribe`. As `onSubscribe`; after a day of failures
+   * it is not called any more. Default: nothing.
+   */
+  onUnsubscribe?: (subscription: SubscriptionInfo<ArgumentsOf<I>>, context: HookContext) => unknown
   /** How clients may receive it: `webhook` needs an authenticated caller, `push` a response that can be streamed. Default: all. */
   modes?: readonly DeliveryMode[]
   /** `_meta` of its entry in `events/list`. Default: none. */
   _meta?: Meta
 }
+
+type Hook = (subscription: SubscriptionInfo, context: HookContext) => unknown
 
 /** An event, with any schemas. */
 export interface EventType {
@@ -79,6 +109,8 @@ export interface EventType {
   readonly matches: ((data: unknown, args: unknown) => boolean) | undefined
   readonly canSubscribe: ((args: unknown, subscriber: Subscriber) => boolean | Promise<boolean>) | undefined
   readonly replay: ((query: ReplayQuery, context: ReplayContext) => unknown) | undefined
+  readonly onSubscribe: Hook | undefined
+  readonly onUnsubscribe: Hook | undefined
   readonly modes: readonly DeliveryMode[] | undefined
   readonly _meta: Meta | undefined
 }
@@ -99,6 +131,8 @@ const OPTIONS: Names<EventConfig<Schema, Schema>> = {
   matches: 'function',
   canSubscribe: 'function',
   replay: 'function',
+  onSubscribe: 'function',
+  onUnsubscribe: 'function',
   modes: 'strings',
   _meta: 'object',
 }
@@ -151,6 +185,8 @@ export function createEvent<
     matches: config.matches as EventType['matches'],
     canSubscribe: config.canSubscribe as EventType['canSubscribe'],
     replay: config.replay as EventType['replay'],
+    onSubscribe: config.onSubscribe as EventType['onSubscribe'],
+    onUnsubscribe: config.onUnsubscribe as EventType['onUnsubscribe'],
     modes,
     _meta: config._meta,
   }

@@ -11,6 +11,7 @@ import { ContendedError } from './data.ts'
 import { emitEvent } from './emit.ts'
 import { busy, unsupported } from './errors.ts'
 import type { DeliveryMode, EventType } from './event.ts'
+import { hasHooks } from './life.ts'
 import { createList } from './list.ts'
 import { poll } from './poll.ts'
 import { type EventsOptions, toSettings } from './settings.ts'
@@ -52,7 +53,7 @@ export function events(options: EventsOptions): EventSupport {
     ...controls,
     parts: {
       ...own.parts,
-      methods: createMethods(core),
+      methods: createMethods(core, waking),
       facts: () => ({
         hasEvents: true,
         hasLocalEvents: core.settings.store.isLocal === true,
@@ -83,7 +84,19 @@ function createControls(core: Core, waking: Waking, notifyListChanged: () => Pro
 
 const ERAS = ['modern', 'legacy'] as const
 
-function createMethods(core: Core): ReadonlyMap<string, ExtensionMethod> {
+/** Hooks of a subscription are called in this invocation, or by the runner. */
+function tellOf(core: Core, waking: Waking, act: typeof subscribe): ExtensionMethod['run'] {
+  return async (scope, params) => {
+    const result = await act(core, scope, params)
+    if (!hasHooks(core, String(params.name))) return result
+    const { env, deadline, waitUntil } = scope.context
+    await waking.emitted()
+    if (!waking.isPrompt) waitUntil(waking.run({ env, deadline }))
+    return result
+  }
+}
+
+function createMethods(core: Core, waking: Waking): ReadonlyMap<string, ExtensionMethod> {
   const list = createList(core, modesFor)
   const method = (run: ExtensionMethod['run']): ExtensionMethod => ({
     eras: ERAS,
@@ -97,8 +110,8 @@ function createMethods(core: Core): ReadonlyMap<string, ExtensionMethod> {
   })
   return new Map([
     ['events/list', { ...method(list), caching: 'list' as const }],
-    ['events/subscribe', method((scope, params) => subscribe(core, scope, params))],
-    ['events/unsubscribe', method((scope, params) => unsubscribe(core, scope, params))],
+    ['events/subscribe', method(tellOf(core, waking, subscribe))],
+    ['events/unsubscribe', method(tellOf(core, waking, unsubscribe))],
     ['events/poll', method((scope, params) => poll(core, scope, params))],
     ['events/stream', streamMethod(core)],
   ])

@@ -4,7 +4,8 @@ import { type Position, toCursor } from './cursor.ts'
 import { type Entry, untilMade } from './data.ts'
 import { type Head, newLog, type StoredEvent } from './emit.ts'
 import { notFound, superseded } from './errors.ts'
-import { eventKey, fenceKey, headKey, subscriptionKey } from './keys.ts'
+import { eventKey, fenceKey, headKey, lifeKey, subscriptionKey } from './keys.ts'
+import { begunWrites, hasHooks, type Life } from './life.ts'
 import { listedWrites } from './places.ts'
 import { isEnded, type Subscription, toWrites, watermarkOf } from './record.ts'
 import type { Fence, Reservation } from './reservation.ts'
@@ -47,10 +48,12 @@ export async function grant(
   const { data } = core
   const { id, expiresAt, fresh } = wanted
   return untilMade(async () => {
-    const [head, entry, fence] = await Promise.all([
+    const isTold = hasHooks(core, fresh.type)
+    const [head, entry, fence, life] = await Promise.all([
       data.read<Head>(headKey(fresh.type)),
       data.read<Subscription>(subscriptionKey(id)),
       data.read<Fence>(fenceKey(id)),
+      isTold ? data.read<Life>(lifeKey(id)) : undefined,
     ])
     if (fence?.version !== reservation.version) throw changedMeanwhile(fence)
     const existing = entry !== undefined && !isEnded(entry.value) ? entry.value : undefined
@@ -61,6 +64,7 @@ export async function grant(
     const made = await data.commit([
       ...toWrites(id, entry, subscription),
       ...listedWrites(id, subscription, expiresAt),
+      ...(isTold ? begunWrites(id, life, subscription, existing === undefined) : []),
       { key: fenceKey(id), ifVersion: reservation.version },
       { key: verified, value: '1', ...(expiresAt !== null && { expiresAt: expiresAt + VERIFIED_MS }) },
       head === undefined

@@ -55,6 +55,18 @@ export function readDueKey(key: string): { readonly at: number; readonly host: s
   return { at: Number(at), host, id }
 }
 
+/** Which hook of a subscription is still to be called. */
+export const lifeKey = (id: string): string => `n:${id}`
+/** Subscriptions by the time when a hook of them is to be called. */
+export const LIFE_DUE_PREFIX = 'v:'
+export const lifeDueKey = (at: number, id: string): string =>
+  `${LIFE_DUE_PREFIX}${String(at).padStart(TIME_DIGITS, '0')}:${id}`
+
+export function readLifeDueKey(key: string): { readonly at: number; readonly id: string } {
+  const [at = '', id = ''] = key.slice(LIFE_DUE_PREFIX.length).split(':')
+  return { at: Number(at), id }
+}
+
 /** The number of an event in `key`, which begins with `prefix`. */
 export const seqIn = (key: string, prefix: string): number => Number(key.slice(prefix.length))
 /** The subscription in a key that ends with it. */

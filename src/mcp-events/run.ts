@@ -3,6 +3,7 @@ import type { Core } from './core.ts'
 import { trimDead } from './dead.ts'
 import { hasTime } from './delivery.ts'
 import { fanOut } from './fan-out.ts'
+import { runHooks } from './hooks.ts'
 import { DUE_PREFIX, readDueKey, subscriptionKey } from './keys.ts'
 import type { EventPlatform, EventRun } from './support.ts'
 import { type TurnPlatform, takeTurn } from './turn.ts'
@@ -19,6 +20,15 @@ interface Counts {
 /** Until nothing is due, or the time is over. Never rejects: errors are reported. */
 export async function runEvents(core: Core, { env, deadline }: EventPlatform): Promise<EventRun> {
   const platform: TurnPlatform = { env, deadline: deadline ?? Date.now() + DURATION_MS }
+  const [done] = await Promise.all([deliverAll(core, platform), runHooks(core, platform)])
+  // A delivery may have ended a subscription.
+  const hooksAt = await runHooks(core, platform)
+  const { nextDueAt } = done
+  if (hooksAt === null || nextDueAt === null) return { ...done, nextDueAt: nextDueAt ?? hooksAt }
+  return { ...done, nextDueAt: Math.min(nextDueAt, hooksAt) }
+}
+
+async function deliverAll(core: Core, platform: TurnPlatform): Promise<EventRun> {
   const counts: Counts = { delivered: 0, failed: 0, hasGivenUp: false }
   let nextDueAt: number | null = Date.now()
   try {

@@ -13,6 +13,7 @@ import { verifyEndpoint } from './deliver/verify.ts'
 import { callbackError, forbidden } from './errors.ts'
 import { grant, type Wanted } from './grant.ts'
 import { subscriptionKey, verifiedKey } from './keys.ts'
+import { endedWrites } from './life.ts'
 import {
   argumentsParam,
   cursorParam,
@@ -104,11 +105,16 @@ async function verify(core: Core, { id, url, secret, fresh }: Wanted): Promise<v
 }
 
 /** Ends a subscription that its caller may not have any more. */
-async function end({ data }: Core, id: string): Promise<void> {
+async function end(core: Core, id: string): Promise<void> {
+  const { data } = core
   await untilMade(async () => {
     const entry = await data.read<Subscription>(subscriptionKey(id))
     if (entry === undefined || isEnded(entry.value)) return true
     const changed = ended(entry.value)
-    return data.commit([...toWrites(id, entry, changed), ...unlistedWrites(id, changed)])
+    return data.commit([
+      ...toWrites(id, entry, changed),
+      ...unlistedWrites(id, changed),
+      ...endedWrites(core, id, changed.type),
+    ])
   })
 }

@@ -9,6 +9,7 @@ import { hasTime, type Sending, sendNext } from './delivery.ts'
 import { forbidden, toTermination } from './errors.ts'
 import type { EventType } from './event.ts'
 import { type Held, hold } from './held.ts'
+import { endedWrites } from './life.ts'
 import { unlistedWrites } from './places.ts'
 import { dueAtOf, isEnded, type Subscription } from './record.ts'
 
@@ -102,7 +103,11 @@ async function begin(
     core.report(error)
     return putOff()
   }
-  if (!isAllowed) return held.change(ended, (changed) => unlistedWrites(id, changed))
+  if (!isAllowed)
+    return held.change(ended, (changed) => [
+      ...unlistedWrites(id, changed),
+      ...endedWrites(core, id, changed.type),
+    ])
   // It may have been unsubscribed while the user's code was asked.
   return type.canSubscribe === undefined || held.reread()
 }

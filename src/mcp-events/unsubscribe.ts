@@ -10,6 +10,7 @@ import { untilMade } from './data.ts'
 import { notFound } from './errors.ts'
 import { removal } from './held.ts'
 import { countedKey, fenceKey, ownedKey, subscriptionKey } from './keys.ts'
+import { endedWrites } from './life.ts'
 import { deliveryParam, requirePrincipal, sentArguments } from './params.ts'
 import { unlistedWrites } from './places.ts'
 import type { Subscription } from './record.ts'
@@ -46,7 +47,11 @@ export async function unsubscribe(core: Core, scope: RequestScope, params: Param
       removed,
       ...(entry === undefined
         ? [{ key: ownedKey(owner, id) }, { key: countedKey(id) }]
-        : [...removal(id, entry), ...unlistedWrites(id, entry.value)]),
+        : [
+            ...removal(id, entry),
+            ...unlistedWrites(id, entry.value),
+            ...endedWrites(core, id, entry.value.type),
+          ]),
     ])
   })
   return { members: NO_MEMBERS }

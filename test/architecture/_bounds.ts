@@ -9,12 +9,12 @@ export interface Bound {
 export const BOUNDS: readonly Bound[] = [
   {
     endedBy:
-      'what Events wait for in it: the store of events, `canSubscribe`, `replay`, the runner and the sender, each with a limit of time; changes are tried twelve times',
+      'what Events wait for in it: the store of events, `canSubscribe`, `replay`, the hooks, the runner and the sender, each with a limit of time; changes are tried twelve times',
     waits: {
       'adapters/_node/event-sender.ts': 'createLookup.resolve',
       'src/mcp-events/contract.ts': 'EventSender.post SignHeaders VerifyEndpoint',
       'src/mcp-events/data.ts': 'Data.commit Data.keys Data.read untilMade.attempt',
-      'src/mcp-events/event.ts': 'EventType.canSubscribe EventType.replay',
+      'src/mcp-events/event.ts': 'EventType.canSubscribe EventType.replay Hook',
       'src/mcp-events/held.ts': 'Held.change Held.reread',
       'src/mcp-events/waking.ts': 'Waking.emitted Waking.run',
       'src/mcp-events/watched.ts': 'Watched.requireAllowed',
@@ -89,6 +89,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/keyed/given-store.ts': 'createStoreClock createStoreClock.inTime',
       'src/keyed/store.ts': 'KeyedStore.clockOffsetMs KeyedStore.commit KeyedStore.list KeyedStore.read',
       'src/sign-in/upstream/upstream.ts': 'Upstream.authorizeUrl Upstream.exchange Upstream.refresh',
+      'src/webhook/events-handler.ts':
+        'EventsHandlerOptions.onEvent EventsHandlerOptions.onNotice EventsHandlerOptions.secret',
       'src/webhook/replays.ts': 'WebhookStore.claim WebhookStore.release',
       'src/webhook/signature.ts': 'Verifier.verify',
     },

@@ -43,7 +43,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/sign-in': 'keys oidc place sign-in',
     'src/sign-in/clients': 'flights machines',
     'src/keyed': 'commit given-store store',
-    'src/mcp-events': 'core emit errors grant held keys places record reservation turn watched',
+    'src/mcp-events': 'core emit errors grant held keys life places record reservation turn watched',
     'src/mcp-events/store': 'store',
     'src/sign-in/store': 'store',
     'src/sign-in/upstream': 'connection lease settings stand-in',
