@@ -1,5 +1,14 @@
 /** The exports of `mayfly-mcp/client`: a client for MCP servers that runs on the same platforms. */
 export type { ResourceUpdate } from './client/changes.ts'
+export type {
+  ClientEvents,
+  EventPoll,
+  EventSelection,
+  EventSubscription,
+  OfferedEvent,
+  PolledEvents,
+  SubscribedEvents,
+} from './client/client-events.ts'
 export type { ClientTasks } from './client/client-tasks.ts'
 export type {
   HttpServerConfig,

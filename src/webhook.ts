@@ -1,4 +1,6 @@
 /**
+ * Webhooks that receive signed requests: `eventsHandler` the events of MCP servers for their clients, and `createEventWebhook`, as follows.
+ *
  * A webhook for trusted systems that can call a URL but cannot use a bus, such as a database or a CI job: a signed `POST` publishes
  * change events. A separate entry point, so that it is loaded only if it is used.
  */
@@ -16,6 +18,13 @@ import { parseEvents } from './webhook/events.ts'
 import { createMemoryStore, type WebhookStore } from './webhook/replays.ts'
 import { createVerifier, readSigned } from './webhook/signature.ts'
 
+export {
+  type DeliveredEvent,
+  type Delivery,
+  type EventsHandlerOptions,
+  type EventsNotice,
+  eventsHandler,
+} from './webhook/events-handler.ts'
 export type { WebhookStore } from './webhook/replays.ts'
 
 /** Options of `createEventWebhook`. */

@@ -1,6 +1,7 @@
 /** `MCPClient`: several MCP servers behind one object. */
 import type { CallToolResult } from '../definition/content.ts'
 import { refuseUnknown } from '../definition/unknown-option.ts'
+import { type ClientEvents, createClientEvents } from './client-events.ts'
 import { type ClientTasks, createClientTasks } from './client-tasks.ts'
 import type { MCPClientConfig } from './config.ts'
 import type { ProgressUpdate } from './connection.ts'
@@ -70,12 +71,14 @@ export class MCPClient<Name extends string = string> {
   readonly resources: ClientResources<Name>
   readonly prompts: ClientPrompts<Name>
   readonly tasks: ClientTasks<Name>
+  readonly events: ClientEvents<Name>
 
   constructor(config: MCPClientConfig<Name>) {
     this.#servers = new Servers(config)
     this.resources = createClientResources(this.#servers)
     this.prompts = createClientPrompts(this.#servers)
     this.tasks = createClientTasks(this.#servers)
+    this.events = createClientEvents(this.#servers)
   }
 
   readonly elicitation: ClientQuestions<Name> = {

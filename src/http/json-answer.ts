@@ -1,7 +1,11 @@
 /** Answers of endpoints that do not use MCP: a line of JSON that is not cached. */
 import type { Body } from './body.ts'
 
-export function jsonAnswer(status: number, body: object, headers?: { readonly allow: string }): Response {
+export function jsonAnswer(
+  status: number,
+  body: object,
+  headers?: { readonly [name: string]: string },
+): Response {
   return Response.json(body, {
     status,
     headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers },

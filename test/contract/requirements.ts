@@ -946,6 +946,22 @@ export const REQUIREMENTS = {
     statement: 'A poll of an event with `replay` has the history of its upstream, from a cursor on.',
     source: [EVENTS, 'docs/mcp-events.md'],
   },
+  'events.hooks': {
+    statement: 'onSubscribe and onUnsubscribe are called for each subscription, also after a crash.',
+    source: ['docs/mcp-events.md'],
+  },
+  'events.receive': {
+    statement: 'eventsHandler passes on each event of a known subscription once, and refuses all else.',
+    source: [EVENTS],
+  },
+  'events.client': {
+    statement: 'MCPClient subscribes, refreshes and unsubscribes a webhook, and polls.',
+    source: [EVENTS],
+  },
+  'events.chatgpt': {
+    statement: 'A client subscribes as OpenAI documents it for ChatGPT, also after initialize of 2025-03-26.',
+    source: ['https://developers.openai.com/plugins/build/mcp-events'],
+  },
   'events.list-changed': {
     statement: 'Clients that listen are notified when the list of events has changed.',
     source: [EVENTS],

@@ -1,0 +1,124 @@
+/** `client.events`: with our server over HTTP, in both eras, and with answers that are wrong. */
+import { expect, it, test, vi } from 'vitest'
+import * as z from 'zod'
+import { staticTokens } from '../../../src/auth.ts'
+import { createEvent, createMemoryEvents, events } from '../../../src/mcp-events.ts'
+import { eventsHandler } from '../../../src/webhook.ts'
+import { createClient, listen, startFetchServer, startMayfly } from './_servers.ts'
+
+const SECRET = `whsec_${Buffer.from(Array.from({ length: 32 }, (_none, index) => index)).toString('base64')}`
+const TOKEN = 'a-token-of-alice-thirty-two-characters'
+
+const created = createEvent({
+  id: 'note.created',
+  description: 'A new note',
+  inputSchema: z.object({ tag: z.string().optional() }),
+  payloadSchema: z.object({ text: z.string(), tag: z.string().optional() }),
+  index: ['tag'],
+})
+
+async function start() {
+  const support = events({ types: { created }, store: createMemoryEvents(), allowLoopback: true })
+  const url = await startMayfly({
+    auth: staticTokens([{ token: TOKEN, clientId: 'alice' }]),
+    events: support,
+  })
+  const { events: client } = createClient({ servers: { notes: { url, token: TOKEN } } })
+  return { support, client }
+}
+
+it('lists and polls: pages, arguments and a cursor that continues', async () => {
+  const { support, client } = await start()
+  expect(await client.list('notes')).toMatchObject([
+    { name: 'note.created', description: 'A new note', delivery: ['poll', 'push', 'webhook'] },
+  ])
+  const { cursor } = await client.poll('notes', { name: 'note.created' })
+  for (const tag of ['a', 'b', 'a']) await support.emit('note.created', { text: 'x', tag })
+  const select = { name: 'note.created', arguments: { tag: 'a' } }
+  const one = await client.poll('notes', { ...select, cursor, maxEvents: 1 })
+  expect(one).toMatchObject({
+    events: [{ data: { tag: 'a' } }],
+    hasMore: true,
+    truncated: false,
+    nextPollMs: 10_000,
+  })
+  const two = await client.poll('notes', { ...select, cursor: one.cursor })
+  expect(two).toMatchObject({ events: [{ data: { tag: 'a' } }], hasMore: false })
+})
+
+it('subscribes, refreshes and unsubscribes a webhook with eventsHandler [events.client]', async () => {
+  const { support, client } = await start()
+  const received: string[] = []
+  const handle = eventsHandler({ secret: SECRET, onEvent: ({ eventId }) => received.push(eventId) })
+  const url = await startFetchServer({ fetch: handle })
+  const subscription = { name: 'note.created', delivery: { url, secret: SECRET }, ttlMs: 120_000 }
+  const granted = await client.subscribe('notes', subscription)
+  expect(granted).toMatchObject({ id: expect.stringMatching(/^sub_/), truncated: false })
+  expect(Date.parse(granted.refreshBefore!)).toBeGreaterThan(Date.now())
+  await support.emit('note.created', { text: 'one' }, { eventId: 'e1' })
+  await vi.waitFor(() => expect(received).toEqual(['e1']))
+  expect((await client.subscribe('notes', subscription)).id).toBe(granted.id)
+  await client.unsubscribe('notes', subscription)
+  await support.emit('note.created', { text: 'two' }, { eventId: 'e2' })
+  await support.run()
+  expect(received).toEqual(['e1'])
+  await expect(client.unsubscribe('notes', { ...subscription, name: 'other' })).rejects.toMatchObject({
+    code: 'REQUEST_FAILED',
+    cause: { code: -32011 },
+  })
+})
+
+it('a server without events → UNSUPPORTED', async () => {
+  const { events: client } = createClient({ servers: { plain: { url: await startMayfly() } } })
+  await expect(client.list('plain')).rejects.toMatchObject({ code: 'UNSUPPORTED', operation: 'events/list' })
+})
+
+/** A server of the legacy era that answers everything else with `result`. */
+const startLegacy = (result: object): Promise<string> =>
+  listen(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const { id, method } = text === '' ? {} : JSON.parse(text)
+    if (id === undefined) return void response.writeHead(request.method === 'POST' ? 202 : 405).end()
+    const hello = {
+      protocolVersion: '2025-06-18',
+      capabilities: { events: {} },
+      serverInfo: { name: 'old', version: '1' },
+    }
+    const unknown = { jsonrpc: '2.0', id, error: { code: -32601, message: 'Unknown' } }
+    const answer = { jsonrpc: '2.0', id, result: method === 'initialize' ? hello : result }
+    const isOwn = method === 'initialize' || method?.startsWith('events/')
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(isOwn ? answer : unknown))
+  })
+
+it('polls a legacy server that declares events alone', async () => {
+  const url = await startLegacy({ events: [], cursor: 'c1', truncated: false, hasMore: false })
+  const { events: client } = createClient({ servers: { old: { url } } })
+  expect(await client.poll('old', { name: 'a' })).toEqual({
+    events: [],
+    cursor: 'c1',
+    truncated: false,
+    hasMore: false,
+  })
+})
+
+test.each([
+  ['no events', {}],
+  ['too many events', { events: Array.from({ length: 1001 }, () => ({})), cursor: null }],
+  ['an event without an id', { events: [{ name: 'a', timestamp: 'x', data: {} }], cursor: null }],
+  ['a number as cursor', { events: [], cursor: 1 }],
+])('a poll with %s → REQUEST_FAILED', async (_what, result) => {
+  const { events: client } = createClient({ servers: { old: { url: await startLegacy(result) } } })
+  await expect(client.poll('old', { name: 'a' })).rejects.toMatchObject({ code: 'REQUEST_FAILED' })
+})
+
+test('unknown options are refused', async () => {
+  const { client } = await start()
+  // @ts-expect-error No such option.
+  await expect(client.poll('notes', { name: 'a', since: 1 })).rejects.toThrow(TypeError)
+  // @ts-expect-error No such option.
+  await expect(client.list('notes', { timeout: 1 })).rejects.toThrow(TypeError)
+  const delivery = { url: 'https://a.example', secret: SECRET, mode: 'poll' }
+  await expect(client.subscribe('notes', { name: 'a', delivery })).rejects.toThrow(TypeError)
+})
