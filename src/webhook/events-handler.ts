@@ -1,6 +1,7 @@
 /** The webhook of a client of MCP Events (SEP-3415): receives what servers deliver for its subscriptions. */
 import { isObject } from '../definition/is-object.ts'
 import { ABOVE_ZERO } from '../definition/option-kind.ts'
+import { printError } from '../definition/print-error.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { readBytes } from '../http/body.ts'
@@ -100,7 +101,7 @@ export function eventsHandler(options: EventsHandlerOptions): (request: Request)
   requireOptions('eventsHandler', options, OPTIONS, 'secret', 'onEvent')
   const { secret, toleranceSeconds = 300, maxBodyBytes = 262_144, timeoutMs = 8000 } = options
   const { store = createMemoryStore(), rememberMs = 86_400_000 } = options
-  const { onError = (error: unknown) => console.error(error) } = options
+  const { onError = (error: unknown) => printError(error) } = options
   const fixed = typeof secret === 'function' ? undefined : createVerifier([secret].flat())
   /** Events that `onEvent` has now. */
   const running = new Set<string>()

@@ -32,6 +32,7 @@ const NEEDS_A_PROJECT = [
   'rollback',
   'secrets',
   'stdio',
+  'events',
   'tasks',
 ]
 

@@ -14,7 +14,7 @@ const ALWAYS = ['README.md', 'LICENSE', 'package.json']
 const REFERENCES = ['docs/http.md', 'docs/cli.md', 'docs/degradation.md', 'docs/deploy/facts.md']
 const MAX_WORDS = 1500
 /** Of all pages under docs/. */
-const MAX_WORDS_IN_ALL = 54_000
+const MAX_WORDS_IN_ALL = 55_000
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const wordsOf = (path: string): number => read(path).trim().split(/\s+/).length
@@ -29,7 +29,7 @@ function anchorsOf(path: string): string[] {
   )
 }
 
-it('the pages together have at most 54,000 words', () => {
+it('the pages together have at most 55,000 words', () => {
   const words = pagePaths().reduce((sum, path) => sum + wordsOf(path), 0)
   expect(words).toBeGreaterThan(10_000)
   expect(words).toBeLessThanOrEqual(MAX_WORDS_IN_ALL)

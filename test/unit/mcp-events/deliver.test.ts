@@ -107,13 +107,14 @@ describe('emit', () => {
 
   it('many subscriptions, and many events, in the order in which they were emitted', async () => {
     const { subscribe, endpoints, emit } = createEventServer()
-    for (let index = 0; index < 30; index++)
+    // A principal has 20 challenges a minute.
+    for (let index = 0; index < 18; index++)
       await subscribe({ arguments: { service: `s${index % 3}` } }, 'alice', { url: `${URL_B}/${index}` })
     await Promise.all(
       Array.from({ length: 12 }, (_none, index) => emit({ title: `t${index}`, service: 's1' })),
     )
     const byUrl = byUrlOf(endpoints.received)
-    expect(byUrl.size).toBe(10)
+    expect(byUrl.size).toBe(6)
     for (const received of byUrl.values()) {
       const seqs = received.map(({ body }) => Number(body.cursor.split('.')[1]))
       expect(seqs).toEqual([...seqs].sort((a, b) => a - b))
