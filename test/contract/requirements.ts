@@ -960,7 +960,7 @@ export const REQUIREMENTS = {
   },
   'events.chatgpt': {
     statement: 'A client subscribes as OpenAI documents it for ChatGPT, also after initialize of 2025-03-26.',
-    source: ['https://developers.openai.com/plugins/build/mcp-events'],
+    source: ['docs/mcp-events.md'],
   },
   'events.list-changed': {
     statement: 'Clients that listen are notified when the list of events has changed.',

@@ -26,9 +26,9 @@ const ADMIN = 'ONLY-FOR-ADMINS'
 const ownedBy = (caller: string): string => `OWNED-BY-${caller}`
 
 const TOKENS: { readonly [caller: string]: string } = {
-  ann: 'ann'.padEnd(32, '-'),
-  root: 'root'.padEnd(32, '-'),
-  bad: 'bad'.padEnd(32, '-'),
+  ann: 'ann-4nT9qLw2rB7vK1mZ8cJ5xD6fYh3s',
+  root: 'root-4nT9qLw2rB7vK1mZ8cJ5xD6fYh3',
+  bad: 'bad-4nT9qLw2rB7vK1mZ8cJ5xD6fYh3s',
 }
 
 interface Handler {

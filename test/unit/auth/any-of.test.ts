@@ -425,7 +425,7 @@ describe('a server with it', () => {
       apiKeys({ store }),
     ]
     const info = served(auths).getDeploymentInfo({})
-    expect(info.authFault).toMatch(/of "a" needs 16 .* of "b" needs 16/)
+    expect(info.authFault).toMatch(/of "a" must have at least 16 .* of "b" must have at least 16/)
     expect(info.keyStore!()).toMatchObject({ audience: { server: 'test' } })
     const whole = { A: 'a-token-of-the-server', B: 'b-token-of-the-server' }
     expect(served(auths).getDeploymentInfo(whole).authFault).toBeUndefined()

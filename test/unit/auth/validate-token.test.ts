@@ -76,7 +76,7 @@ describe('createStaticTokenValidator', () => {
   })
 
   it('a token under 16 characters → TypeError', () => {
-    expect(() => createStaticTokenValidator(['short'])).toThrow('16 or more characters')
+    expect(() => createStaticTokenValidator(['short'])).toThrow('at least 16 characters')
   })
 })
 

@@ -38,7 +38,7 @@ import {
 } from 'mayfly-mcp/tasks'
 import { createTaskAdmin } from 'mayfly-mcp/tasks-admin'
 import { connect } from 'mayfly-mcp/testing'
-import { createEventWebhook } from 'mayfly-mcp/webhook'
+import { createEventWebhook, eventsHandler } from 'mayfly-mcp/webhook'
 import { secretOf } from '../../_secrets.ts'
 import { GATE } from './_auth.ts'
 import { ANSWERS } from './_clients.ts'
@@ -518,6 +518,11 @@ export const SERVERS: {
           ...(options as object),
         }),
       options: { toleranceSeconds: 300, maxBodyBytes: 1000, onError() {} },
+    },
+    eventsHandler: {
+      call: (options) =>
+        eventsHandler({ secret: `whsec_${btoa(secretOf('x'))}`, onEvent: () => {}, ...(options as object) }),
+      options: { toleranceSeconds: 300, maxBodyBytes: 1000, timeoutMs: 1000, rememberMs: 1000, onError() {} },
     },
   },
   'mayfly-mcp/subscriptions': {

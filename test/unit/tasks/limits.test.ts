@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { staticTokens } from '../../../src/auth.ts'
 import { createTool } from '../../../src/index.ts'
 import { createMemoryTaskStore, createMemoryTasks, createTasks, type TaskStore } from '../../../src/tasks.ts'
+import { secretOf } from '../../_secrets.ts'
 import { TaskClient } from './_tasks.ts'
 
 const waiting = createTool({
@@ -18,9 +19,9 @@ afterEach(() => {
 
 describe('whose it is', () => {
   const auth = staticTokens([
-    { token: 'anne-'.repeat(8), clientId: 'anne', scopes: ['run'] },
-    { token: 'bert-'.repeat(8), clientId: 'bert', scopes: ['run'] },
-    { token: 'poor-'.repeat(8), clientId: 'anne', scopes: [] },
+    { token: secretOf('anne'), clientId: 'anne', scopes: ['run'] },
+    { token: secretOf('bert'), clientId: 'bert', scopes: ['run'] },
+    { token: secretOf('poor'), clientId: 'anne', scopes: [] },
   ])
   const secret = createTool({
     id: 'secret',
@@ -28,7 +29,7 @@ describe('whose it is', () => {
     task: 'required',
     execute: (_input, ctx) => ctx.waitFor('never'),
   })
-  const as = (token: string) => ({ headers: { authorization: `Bearer ${`${token}-`.repeat(8)}` } })
+  const as = (token: string) => ({ headers: { authorization: `Bearer ${secretOf(token)}` } })
 
   test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
     '%s of somebody else → -32602, as of an unknown id',

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { staticTokens } from '../../../src/auth.ts'
 import { createMemoryBus, createTool } from '../../../src/index.ts'
 import { createMemoryTaskStore, createMemoryTasks, createTasks } from '../../../src/tasks.ts'
+import { secretOf } from '../../_secrets.ts'
 import { META, modernRequest, StreamReader, type WireMessage } from '../_client.ts'
 import { ABLE, TaskClient } from './_tasks.ts'
 
@@ -16,8 +17,8 @@ const job = createTool({
   },
 })
 
-const token = (name: string) => ({ headers: { authorization: `Bearer ${name.repeat(10)}` } })
-const auth = staticTokens(['anne', 'bert'].map((name) => ({ token: name.repeat(10), clientId: name })))
+const token = (name: string) => ({ headers: { authorization: `Bearer ${secretOf(name)}` } })
+const auth = staticTokens(['anne', 'bert'].map((name) => ({ token: secretOf(name), clientId: name })))
 
 async function listen(client: TaskClient, notifications: object, options = {}) {
   const request = modernRequest('subscriptions/listen', { notifications }, { meta: ABLE, ...options })

@@ -4,10 +4,11 @@ import * as z from 'zod'
 import { staticTokens } from '../../../src/auth.ts'
 import { createTool } from '../../../src/index.ts'
 import { createMemoryTasks } from '../../../src/tasks.ts'
+import { secretOf } from '../../_secrets.ts'
 import { TaskClient } from './_tasks.ts'
 
-const auth = staticTokens(['ann', 'bob'].map((name) => ({ token: name.repeat(10), clientId: name })))
-const as = (name: string) => ({ headers: { authorization: `Bearer ${name.repeat(10)}` } })
+const auth = staticTokens(['ann', 'bob'].map((name) => ({ token: secretOf(name), clientId: name })))
+const as = (name: string) => ({ headers: { authorization: `Bearer ${secretOf(name)}` } })
 
 function setUp(mode: 'auto' | 'required') {
   const wait = createTool({ id: 'wait', task: 'required', execute: (_input, ctx) => ctx.waitFor('never') })
