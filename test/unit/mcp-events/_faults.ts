@@ -3,43 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { KeyedStore } from '../../../src/keyed/store.ts'
 import type { Answer } from '../_client.ts'
 import { createEventServer, URL_A, URL_B } from './_events.ts'
-
-const FAULTS = ['rejected', 'lost', 'delayed', 'killed before', 'killed after'] as const
-type Fault = (typeof FAULTS)[number]
-
-/** The store of one process, whose write number `at` fails in this way; of 0, none does. */
-function faulty(inner: KeyedStore, fault: Fault, at: number) {
-  const seen = new Map<string, number>()
-  const state = { writes: 0, isDead: false }
-  const never = new Promise<never>(() => {})
-  const alive = <Result>(work: () => Promise<Result>): Promise<Result> => (state.isDead ? never : work())
-  const store: KeyedStore = {
-    ...inner,
-    read: (key) => alive(() => inner.read(key)),
-    list: (options) => alive(() => inner.list(options)),
-    commit: (version, writes) =>
-      alive(async () => {
-        // A commit that is repeated is the same one.
-        const number = seen.get(version) ?? ++state.writes
-        seen.set(version, number)
-        if (number !== at) return inner.commit(version, writes)
-        if (fault === 'rejected') throw new Error('the store is down')
-        if (fault === 'killed before') {
-          state.isDead = true
-          return never
-        }
-        if (fault === 'delayed') await new Promise((resolve) => setTimeout(resolve, 5))
-        const isMade = await inner.commit(version, writes)
-        if (fault === 'lost') throw new Error('the answer is lost')
-        if (fault === 'killed after') {
-          state.isDead = true
-          return never
-        }
-        return isMade
-      }),
-  }
-  return { store, state }
-}
+import { FAULTS, type Fault, faulty } from './_faulty.ts'
 
 /** A day of two subscriptions and three events, each request repeated until it is answered; then the end of one of them. */
 async function live(inner: KeyedStore, fault: Fault, at: number) {
@@ -50,12 +14,10 @@ async function live(inner: KeyedStore, fault: Fault, at: number) {
   const persistently = async (request: (of: typeof one) => Promise<unknown>): Promise<void> => {
     for (let tries = 0; tries < 5; tries++) {
       const process = first.state.isDead ? two : one
-      const died = new Promise<'died'>((resolve) => {
-        const look = (): unknown =>
-          process === one && first.state.isDead ? resolve('died') : setTimeout(look, 1)
-        look()
-      })
-      const answer = await Promise.race([request(process).catch(() => 'failed'), died])
+      const answer = await Promise.race([
+        request(process).catch(() => 'failed'),
+        ...(process === one ? [first.died] : []),
+      ])
       if (answer === 'died' || answer === 'failed') continue
       const { error } = (answer ?? {}) as Partial<Answer>
       if (error === undefined) return
