@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isEveryTarget } from '../_some-targets.ts'
 import { TSC } from '../_type-check.ts'
 import { newProject } from './_new-project.ts'
 import { BIN, type PackedPackage, run, unpackPackage } from './_packed.ts'
@@ -25,11 +26,7 @@ afterAll(() => {
 })
 
 const COMBINATIONS = [
-  ['auth'],
-  ['asking'],
-  ['hono'],
-  ['fromSdk'],
-  ['tasks'],
+  ...(isEveryTarget ? [['auth'], ['asking'], ['hono'], ['fromSdk'], ['tasks']] : []),
   ['auth', 'asking', 'hono'],
   ['auth', 'tasks', 'hono'],
   ['auth', 'hono', 'fromSdk'],

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { targets } from '../../deploy/targets/all.ts'
+import { isEveryTarget, someTargets } from '../_some-targets.ts'
 import { CLIENTS } from '../contract/clients.ts'
 import { newProject } from '../package/_new-project.ts'
 import { type PackedPackage, run, unpackPackage } from '../package/_packed.ts'
@@ -21,8 +22,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
-describe.each([...targets.keys()])('mayfly init --target %s', (target) => {
-  it.each(['', '--with hono'])(
+describe.each(someTargets(targets.keys()))('mayfly init --target %s', (target) => {
+  it.each(target === 'node' && !isEveryTarget ? [''] : ['', '--with hono'])(
     '%s: type-checks, passes its tests, builds, and serves official clients',
     async (template) => {
       const cli = join(packed.installed, 'dist/deploy/cli.js')
