@@ -10,12 +10,10 @@ import { ASSERTION_ALGORITHMS } from './clients/assertion.ts'
 import { ClientRefusedError } from './clients/document-content.ts'
 import { ClientLimitError, ClientUnreachableError } from './clients/documents.ts'
 import { register } from './clients/registration.ts'
+import { readForm } from './parameters.ts'
 import { isOpenId, type Route } from './place.ts'
-import { errorPage, libraryFor, oauthError, PRIVATE, repeatedIn, type Signing } from './signing.ts'
+import { errorPage, libraryFor, oauthError, PRIVATE, type Signing } from './signing.ts'
 import { token } from './tokens/tokens.ts'
-
-/** Characters of a form. The HTTP side of a server has its own limit in bytes. */
-const MAX_FORM_CHARACTERS = 65_536
 
 const METHODS: { readonly [route in Route]: readonly string[] } = {
   metadata: ['GET', 'HEAD'],
@@ -100,15 +98,16 @@ async function answerRoute(request: Request, route: Route, signing: Signing): Pr
       : errorPage(signing, 415, 'This is not a form', 'Go back, and try again.')
   const body = await request.text()
   if (route === 'register') return register(request, body, signing)
-  const isTooLong = body.length > MAX_FORM_CHARACTERS
-  if (route === 'token')
-    return isTooLong
-      ? oauthError(413, 'invalid_request', `A form has at most ${MAX_FORM_CHARACTERS} characters`)
-      : token(request, body, signing)
-  const form = new URLSearchParams(body)
-  if (isTooLong || repeatedIn(form) !== undefined)
-    return errorPage(signing, 400, 'This is not a form', 'Go back, and try again.')
-  return route === 'authorize' ? decide(request, form, signing) : removeConnection(request, form, signing)
+  const form = readForm(body)
+  if (!form.ok)
+    return route === 'token'
+      ? oauthError(form.isTooLong ? 413 : 400, 'invalid_request', form.why)
+      : errorPage(signing, 400, 'This is not a form', 'Go back, and try again.')
+  const { parameters } = form
+  if (route === 'token') return token(request, parameters, signing)
+  return route === 'authorize'
+    ? decide(request, parameters, signing)
+    : removeConnection(request, parameters, signing)
 }
 
 /**

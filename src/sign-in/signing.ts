@@ -171,12 +171,6 @@ export function isLoopbackUrl(url: string): boolean {
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 }
 
-/** A parameter that is there more than once (RFC 6749 §3.1). `resource` may be: RFC 8707 §2. */
-export function repeatedIn(parameters: URLSearchParams): string | undefined {
-  const names = [...new Set(parameters.keys())]
-  return names.find((name) => name !== 'resource' && parameters.getAll(name).length > 1)
-}
-
 /** Whether a form was sent from one of the pages. Browsers say so; a request that says nothing is not from a browser, and has no cookies of one. */
 export function isFromHere(request: Request, { issuer }: Place): boolean {
   const origin = request.headers.get('origin')

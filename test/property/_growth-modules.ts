@@ -106,7 +106,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   'measured by the requests here': {
     'adapters/_node': 'parse-body request response sse',
     'src/auth': 'identity issuer location unknown-caller',
-    'src/sign-in': 'server signing',
+    'src/sign-in': 'parameters server signing',
     'src/sign-in/browser': 'away browser callback connections consents flow question session',
     'src/sign-in/clients': 'assertion limits redirects registration',
     'src/sign-in/tokens': 'basic grants machine-tokens tokens verify',

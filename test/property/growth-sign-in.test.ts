@@ -1,8 +1,9 @@
 /** Work in proportion, as growth.test.ts: whole requests to sign-in, which encrypt and sign, so they are measured apart. */
+import { describe, expect, it } from 'vitest'
 import { sharesOf } from '../../src/sign-in/clients/networks.ts'
 import { secretOf } from '../_secrets.ts'
 import { createWorld, ORIGIN } from '../unit/sign-in/_sign-in.ts'
-import { growsInProportion } from './_growth.ts'
+import { growsInProportion, growthOf, MOST } from './_growth.ts'
 
 growsInProportion({
   'a form of a token request': async (text) => {
@@ -48,4 +49,31 @@ growsInProportion({
     await world.form('/oauth/authorize', { consent: text, csrf: text }, { origin: ORIGIN })
     await world.form('/connections', { connection: text, csrf: text }, { origin: ORIGIN })
   },
+})
+
+/** Apart, since no text above has them: parameters with different names. */
+const names = (size: number): string =>
+  Array.from({ length: size / 6 }, (_, at) => `${at.toString(36).padStart(4, 'a')}=&`).join('')
+
+describe('parameters with different names', () => {
+  const form = (path: string) => (text: string) => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: ORIGIN }
+    return createWorld().send(new Request(ORIGIN + path, { method: 'POST', headers, body: text }))
+  }
+  const query = (path: string) => (text: string) => createWorld().get(`${path}?${text}`)
+  it.each([
+    ['a form of a token request', form('/oauth/token')],
+    ['a form of the question', form('/oauth/authorize')],
+    ['a form of the page of connections', form('/connections')],
+    ['a query of an authorization request', query('/oauth/authorize')],
+    ['a query of a callback', query('/oauth/callback')],
+    ['a query of the page of connections', query('/connections')],
+  ])('%s: twice as much takes at most 2.5 times as long', async (_what, read) => {
+    let growth = Number.POSITIVE_INFINITY
+    for (const repeats of [1, 8, 16]) {
+      growth = await growthOf(read, names, 4 * repeats, repeats, repeats === 1 ? 1 : 2)
+      if (growth <= MOST) break
+    }
+    expect(growth).toBeLessThanOrEqual(MOST)
+  })
 })

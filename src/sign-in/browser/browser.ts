@@ -10,13 +10,13 @@
 import { isA, textOf } from '../../definition/error-text.ts'
 import { ClientRefusedError } from '../clients/document-content.ts'
 import { isRegisteredUri } from '../clients/redirects.ts'
+import { readQuery } from '../parameters.ts'
 import {
   asUnit,
   clientShown,
   errorPage,
   isLoopbackUrl,
   libraryFor,
-  repeatedIn,
   type Signing,
   seeOther,
 } from '../signing.ts'
@@ -33,20 +33,20 @@ import { isRemembered } from './consents.ts'
 import { ask, showQuestion, switchPerson, visitorOf } from './question.ts'
 import { readLastPerson } from './session.ts'
 
-const MAX_QUERY_CHARACTERS = 8192
 /** GET of the authorization endpoint (RFC 6749 §4.1.1), and of the question. */
 export async function authorize(request: Request, signing: Signing): Promise<Response> {
-  const { search, searchParams } = new URL(request.url)
-  const handle = searchParams.get('consent')
+  const { search } = new URL(request.url)
+  const query = readQuery(search)
+  if (!query.ok)
+    return query.isTooLong
+      ? errorPage(signing, 400, 'This request is too long', 'Tell the developer of the app you came from.')
+      : refusedRequest(signing, `${query.why}.`)
+  const { parameters } = query
+  const handle = parameters.get('consent')
   if (handle !== null) return showQuestion(request, signing, handle)
-  const switched = searchParams.get('switch')
+  const switched = parameters.get('switch')
   if (switched !== null) return switchPerson(request, signing, switched)
-  if (search.length > MAX_QUERY_CHARACTERS)
-    return errorPage(signing, 400, 'This request is too long', 'Tell the developer of the app you came from.')
-  const repeated = repeatedIn(searchParams)
-  if (repeated !== undefined)
-    return refusedRequest(signing, `The parameter ${JSON.stringify(repeated)} is repeated.`)
-  if (signing.machines.has(searchParams.get('client_id') ?? ''))
+  if (signing.machines.has(parameters.get('client_id') ?? ''))
     return refusedRequest(signing, 'The client signs in by itself, without a person.')
   const found = await asUnit(signing, async ({ library }) => {
     try {
@@ -73,7 +73,7 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
     backToClient(signing, authorizationErrorRedirect(parsed, code, description), description)
   if (parsed.codeChallenge === undefined || !/^[\w-]{43}$/.test(parsed.codeChallenge))
     return refuse('invalid_request', 'code_challenge is required (S256)')
-  if ((searchParams.get('prompt') ?? '').split(' ').includes('none'))
+  if ((parameters.get('prompt') ?? '').split(' ').includes('none'))
     return refuse('interaction_required', 'Somebody has to sign in')
   if (scope.length === 0 && known.length > 0 && !parsed.scope.includes('offline_access'))
     return refuse('invalid_scope', 'This server has none of these scopes')

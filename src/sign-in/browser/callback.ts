@@ -2,6 +2,7 @@
 import { isA } from '../../definition/error-text.ts'
 import { withTimeout } from '../../definition/timeout.ts'
 import { MAX_VALUE_BYTES } from '../../keyed/store.ts'
+import { readQuery } from '../parameters.ts'
 import {
   asUnit,
   clientShown,
@@ -9,7 +10,6 @@ import {
   isLoopbackUrl,
   libraryFor,
   pageResponse,
-  repeatedIn,
   type Signing,
   seeOther,
 } from '../signing.ts'
@@ -48,21 +48,16 @@ function withoutCode(provider: string, parameters: URLSearchParams): UpstreamFau
 /** GET of the URL that is registered with the provider. */
 export async function callback(request: Request, signing: Signing): Promise<Response> {
   const { place, upstream, env, name } = signing
-  const { search, searchParams: parameters } = new URL(request.url)
+  const { search } = new URL(request.url)
+  const query = readQuery(search)
+  if (!query.ok) return errorPage(signing, 400, 'This sign-in cannot be continued', `${query.why}.`)
+  const { parameters } = query
   try {
     const own = upstream.page?.({ env, url: new URL(place.callback + search) })
     if (own !== undefined) return pageResponse({ page: 'who', server: name, ...own })
   } catch (error) {
     return upstreamFailure(signing, error)
   }
-  const repeated = repeatedIn(parameters)
-  if (repeated !== undefined)
-    return errorPage(
-      signing,
-      400,
-      'This sign-in cannot be continued',
-      `The parameter ${JSON.stringify(repeated)} is repeated.`,
-    )
   // Used up before the code is: of two requests with one state, the second does not reach the provider.
   const returned = await asUnit(signing, async (unit) => {
     const flow = await readFlow(unit, signing, 'upstream', parameters.get('state') ?? '', request)

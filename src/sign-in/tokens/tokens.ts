@@ -8,7 +8,7 @@ import { isA, textOf } from '../../definition/error-text.ts'
 import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
 import { ClientRefusedError } from '../clients/document-content.ts'
 import { ClientLimitError, ClientUnreachableError } from '../clients/documents.ts'
-import { asUnit, libraryFor, oauthError, offered, repeatedIn, type Signing } from '../signing.ts'
+import { asUnit, libraryFor, oauthError, offered, type Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
 import { keepUpstreamTokens } from '../upstream/tokens.ts'
 import { readBasic } from './basic.ts'
@@ -31,12 +31,7 @@ interface Repeat {
   readonly answer: string
 }
 
-export async function token(request: Request, body: string, signing: Signing): Promise<Response> {
-  const sent = new URLSearchParams(body)
-  // Also one that is empty: here and in the library, another of the two would count.
-  const repeated = repeatedIn(sent)
-  if (repeated !== undefined)
-    return oauthError(400, 'invalid_request', `The parameter ${JSON.stringify(repeated)} is repeated`)
+export async function token(request: Request, sent: URLSearchParams, signing: Signing): Promise<Response> {
   const machine = machineNamed(request, sent, signing)
   try {
     return await (machine === undefined
