@@ -10,6 +10,7 @@ const MAX_PARAMETERS = 50
 const MAX_NAME_SHOWN = 100
 
 export type ReadParameters =
+  /** Without those that are empty. */
   | { readonly ok: true; readonly parameters: URLSearchParams }
   /** `why`: a sentence without its end. */
   | { readonly ok: false; readonly isTooLong: boolean; readonly why: string }
@@ -37,5 +38,7 @@ function readParameters(text: string, what: string, maxCharacters: number): Read
       return refuse(`The parameter ${JSON.stringify(cut(name, MAX_NAME_SHOWN))} is repeated`)
     names.add(name)
   }
-  return { ok: true, parameters }
+  // RFC 6749 §3.1: as if they were omitted. A `resource` is refused instead: it limits what a token is for.
+  const filled = [...parameters].filter(([name, value]) => value !== '' || name === 'resource')
+  return { ok: true, parameters: new URLSearchParams(filled) }
 }

@@ -50,7 +50,7 @@ export async function authorize(request: Request, signing: Signing): Promise<Res
     return refusedRequest(signing, 'The client signs in by itself, without a person.')
   const found = await asUnit(signing, async ({ library }) => {
     try {
-      const url = signing.place.authorize + search
+      const url = `${signing.place.authorize}?${parameters}`
       const helpers = libraryFor(signing).getOAuthApi({ OAUTH_KV: library })
       const request = await helpers.parseAuthRequest(new Request(url))
       const client = await helpers.lookupClient(request.clientId)

@@ -332,7 +332,7 @@ describe('what is for people', () => {
       })
       expect([response.status, await response.json()]).toEqual([
         400,
-        expect.objectContaining({ error: 'unauthorized_client' }),
+        expect.objectContaining({ error: grant_type === '' ? 'invalid_request' : 'unauthorized_client' }),
       ])
       expect(await isAccepted(world, person.tokens.access_token)).toBe(true)
     },
