@@ -57,17 +57,19 @@ export function createKeys(secrets: readonly string[]): SignInKeys {
       return `${key!.id}.${toBase64Url(iv)}.${toBase64Url(new Uint8Array(sealed))}`
     },
     async open(purpose, text) {
-      const [id, ...rest] = text.split('.')
-      const [iv, sealed] = rest.map(fromBase64Url)
+      const [id, nonce, content, ...more] = text.split('.')
+      // A text with more after it would be another id of the same client.
+      if (nonce === undefined || content === undefined || more.length > 0) return undefined
+      const [iv, sealed] = [fromBase64Url(nonce), fromBase64Url(content)]
       const key = (await keys()).find((one) => one.id === id)
       if (key === undefined || iv?.length !== NONCE_BYTES || sealed === undefined) return undefined
       try {
-        const content = await crypto.subtle.decrypt(
+        const opened = await crypto.subtle.decrypt(
           { name: 'AES-GCM', iv, additionalData: utf8(purpose) },
           key.sealing,
           sealed,
         )
-        return JSON.parse(new TextDecoder().decode(content)) as unknown
+        return JSON.parse(new TextDecoder().decode(opened)) as unknown
       } catch {
         return undefined
       }

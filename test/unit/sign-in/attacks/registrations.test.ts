@@ -304,6 +304,8 @@ describe('a client whose id contains its registration', () => {
   it.each([
     ['changed', (id: string) => `${id.slice(0, -4)}AAAA`],
     ['longer', (id: string) => `${id}AAAA`],
+    ['longer by a part', (id: string) => `${id}.x`],
+    ['longer by an empty part', (id: string) => `${id}.`],
     ['of another kind', async () => (await createWorldSeal())!],
     ['long', () => 'x.y.z'.padEnd(8000, 'z')],
   ])('an id that is %s is nobody’s', async (_name, forge) => {
