@@ -9,7 +9,7 @@ export const MAKE_SECRET = 'openssl rand -base64 32'
 /**
  * What is wrong with a secret, as the end of a sentence that names it; undefined for a good one. It never contains the secret.
  *
- * A secret of `characters` has at least a quarter as many different ones, and does not repeat a pattern of up to 16. Of a million random ones in
+ * Blanks around a secret do not count. One of `characters` has at least a quarter as many different ones, and does not repeat a pattern of up to 16. Of a million random ones in
  * hexadecimal, none is refused.
  *
  * @param characters Minimum. Default 32.
@@ -18,8 +18,9 @@ export function secretFault(secret: unknown, characters: number = MIN_SECRET_CHA
   const remedy = `generate one, for example with "${MAKE_SECRET}".`
   if (typeof secret !== 'string' || secret.trim() === '')
     return `must have at least ${characters} characters: is the variable that it comes from set?`
-  if (secret.length < characters) return `must have at least ${characters} characters: ${remedy}`
-  return isRepetitive(secret, characters)
+  const measured = secret.trim()
+  if (measured.length < characters) return `must have at least ${characters} characters: ${remedy}`
+  return isRepetitive(measured, characters)
     ? `must be random, not a few characters that are repeated: ${remedy}`
     : undefined
 }

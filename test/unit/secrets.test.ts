@@ -57,7 +57,7 @@ const FROM_ENV: { readonly [place: string]: (secret: string) => string | undefin
     ),
 }
 
-describe.each(Object.entries(PLACES))('%s', (_place, take) => {
+describe.each(Object.entries(PLACES))('%s', (place, take) => {
   it.each(Object.entries(WEAK_SECRETS))('%s → a TypeError that does not contain it', (_kind, weak) => {
     const taken = vi.fn(() => take(weak))
     expect(taken).toThrow(TypeError)
@@ -65,6 +65,12 @@ describe.each(Object.entries(PLACES))('%s', (_place, take) => {
     expect(message).not.toContain(weak.trim() || '    ')
     expect(message).toMatch(weak.trim() ? /openssl rand -base64 32/ : /openssl|is the variable/)
     expect(message).not.toContain('\n')
+  })
+
+  // A webhook's is bytes.
+  it.runIf(place !== 'secret of a webhook')('blanks around a short one do not count', () => {
+    for (const padded of [`abcdefgh${' '.repeat(40)}`, `\n${' '.repeat(40)}abcdefgh\t`])
+      expect(() => take(padded)).toThrow(TypeError)
   })
 
   it('random ones of all kinds are accepted', () => {
