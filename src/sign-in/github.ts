@@ -211,7 +211,11 @@ function askApi(path: string, accessToken: string, send: UpstreamFetch): Promise
 
 async function jsonOf(response: Response, what: string): Promise<object> {
   if (response.status !== 200)
-    throw new UpstreamFault('answer_invalid', `GitHub answered status ${response.status} for ${what}.`)
+    throw new UpstreamFault(
+      'answer_invalid',
+      `GitHub answered status ${response.status} for ${what}.`,
+      what === 'tokens' ? response.status : undefined,
+    )
   const value: unknown = await response.json().catch(() => undefined)
   if (typeof value === 'object' && value !== null) return value
   throw new UpstreamFault('answer_invalid', `GitHub’s answer for ${what} is not JSON.`)

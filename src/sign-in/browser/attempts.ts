@@ -5,16 +5,16 @@
 import { isA, memberOf } from '../../definition/error-text.ts'
 import { allowanceOf } from '../clients/limits.ts'
 import { asUnit, type Signing } from '../signing.ts'
-import { UpstreamUnavailableError } from '../upstream/upstream.ts'
+import { UpstreamRefusedError, UpstreamUnavailableError } from '../upstream/upstream.ts'
 
 /** Whether the provider is asked about another code from this network. */
 export function mayTryCode(signing: Signing): Promise<boolean> {
   return asUnit(signing, async (unit) => (await allowanceOf('refused', signing.address, unit)) !== undefined)
 }
 
-/** Counts a code with which nobody was signed in, unless the provider does not answer. Never rejects: the caller reads what the provider said. */
+/** Counts a code that the provider did not accept. Never rejects: the caller reads what the provider said. */
 export async function countRefused(signing: Signing, error: unknown): Promise<void> {
-  if (isOutage(error)) return
+  if (!isRefusal(error)) return
   try {
     await asUnit(signing, async (unit) => (await allowanceOf('refused', signing.address, unit))?.count())
   } catch (cause) {
@@ -22,8 +22,11 @@ export async function countRefused(signing: Signing, error: unknown): Promise<vo
   }
 }
 
-function isOutage(error: unknown): boolean {
+/** Anything else is an outage, which is nobody's fault: no answer in time, a status of 500, what `fetch` throws. */
+function isRefusal(error: unknown): boolean {
+  if (isA(error, UpstreamRefusedError)) return true
   if (!isA(error, UpstreamUnavailableError)) return false
-  const code = memberOf(memberOf(error, 'cause'), 'code')
-  return code === undefined || code === 'unreachable'
+  const cause = memberOf(error, 'cause')
+  const status = Number(memberOf(cause, 'status'))
+  return memberOf(cause, 'code') === 'misconfigured' || (status >= 400 && status < 500)
 }

@@ -20,7 +20,8 @@ export interface Upstream {
   /**
    * Exchanges the code for the person's identity. `parameters` are those of the callback.
    *
-   * @throws UpstreamRefusedError if the person is not let in; UpstreamUnavailableError if the provider does not answer.
+   * @throws UpstreamRefusedError if the code is not accepted or the person is not let in: 30 a minute of one address reach the provider.
+   * UpstreamUnavailableError if the provider does not answer.
    */
   exchange(request: UpstreamReturn): Promise<UpstreamIdentity>
   /**
@@ -112,9 +113,12 @@ export interface UpstreamIdentity {
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault'
   readonly code: UpstreamFaultCode
-  constructor(code: UpstreamFaultCode, message: string) {
+  /** Of the token endpoint's answer, if it was not 200 and said nothing else. */
+  readonly status: number | undefined
+  constructor(code: UpstreamFaultCode, message: string, status?: number) {
     super(message)
     this.code = code
+    this.status = status
   }
 }
 

@@ -8,7 +8,7 @@ import { checkKeyIssuer, IdTokenProblem, inIdToken, tenantIssuer, unverifiedClai
 import { profileOf, toIdentity } from './identity.ts'
 import { authentication, clientOf, requestOptions } from './library-options.ts'
 import type { Metadata } from './metadata.ts'
-import { toTokenAnswer, toTokens } from './token-answer.ts'
+import { type Members, toTokenAnswer, toTokens } from './token-answer.ts'
 
 export async function exchange(
   definition: OpenIdDefinition,
@@ -40,6 +40,7 @@ export async function exchange(
       options,
     )
     .then(toTokenAnswer)
+  requireReason(response, members)
   if (provider.template !== undefined)
     Object.assign(server, { issuer: tenantIssuer(provider.template, unverifiedClaims(members)) })
   const result = await inIdToken(() =>
@@ -73,6 +74,13 @@ function checkIssuers(
   // With several tenants, it is compared with the token's.
   if (named.length > 1 || (named.length === 1 && template === undefined && named[0] !== issuer))
     throw new UpstreamFault('issuer_mismatch', `The callback has another "iss" than ${issuer}.`)
+}
+
+/** A refusal that says nothing, by a proxy or in HTML, is one of this code, too: it counts as such. */
+function requireReason({ status, headers }: Response, { error }: Members): void {
+  const isSaid = typeof error === 'string' && /^application\/json\b/i.test(headers.get('content-type') ?? '')
+  if (status < 400 || status >= 500 || isSaid || headers.has('www-authenticate')) return
+  throw new UpstreamFault('answer_invalid', `The token endpoint answered status ${status}.`, status)
 }
 
 /** `state` has been compared by the caller. */

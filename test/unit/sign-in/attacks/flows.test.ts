@@ -4,6 +4,7 @@ import { createMemoryGrants } from '../../../../src/sign-in/store/memory.ts'
 import type { GrantStore } from '../../../../src/sign-in/store/store.ts'
 import {
   UpstreamFault,
+  type UpstreamFaultCode,
   UpstreamRefusedError,
   UpstreamUnavailableError,
 } from '../../../../src/sign-in/upstream/upstream.ts'
@@ -79,14 +80,14 @@ describe('requests to sign in of a stranger', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
     const { store, written } = counted()
     const world = createWorld({ store })
-    world.upstream.exchangeWith = async () => Promise.reject(new Error('an unknown code'))
+    world.upstream.exchangeWith = async () => Promise.reject(new UpstreamRefusedError('An unknown code.'))
     const clientId = await registered(world)
     const before = written.bytes
     for (let count = 0; count < 100; count++) {
       // More in a minute are not asked about.
       vi.setSystemTime(NOW + count * 2000)
       const { jar, callback } = await leave(world, { clientId, query: { state: 'x'.repeat(1500) } })
-      expect((await world.get(callback(), jar.headers)).status).toBe(503)
+      expect((await world.get(callback(), jar.headers)).status).toBe(403)
     }
     // With what counts them.
     expect(written.bytes - before).toBeLessThan(100 * 3 * 100)
@@ -123,6 +124,11 @@ describe('callers at the return address', () => {
     })
   }
 
+  const unavailable = (code: UpstreamFaultCode, status?: number) => async (): Promise<never> => {
+    const cause = new UpstreamFault(code, 'It cannot be used', status)
+    throw new UpstreamUnavailableError('It cannot be used.', { cause })
+  }
+
   it.each([
     ['none', '', ''],
     ['of the wrong form', 'state', ''],
@@ -145,7 +151,8 @@ describe('callers at the return address', () => {
 
   it.each([
     ['refuses them', refusing('this one'), 403],
-    ['says that something else is wrong', async () => Promise.reject(new Error('invalid_request')), 503],
+    ['says that something else is wrong', unavailable('misconfigured'), 503],
+    ['answers a status of 403', unavailable('answer_invalid', 403), 503],
   ])(
     '100 sign-ins of one address with wrong codes, where the provider %s → 30 requests to it in a minute',
     async (_what, answer, status) => {
@@ -174,19 +181,22 @@ describe('callers at the return address', () => {
     },
   )
 
-  it('an outage of the provider counts against nobody', async () => {
+  it.each([
+    ['does not answer', unavailable('unreachable')],
+    ['answers a status of 503', unavailable('answer_invalid', 503)],
+    ['answers what is not a token', unavailable('answer_invalid')],
+    ['is one of somebody’s own that throws what fetch throws', () => Promise.reject(new TypeError('failed'))],
+  ])('an outage counts against nobody: the provider %s', async (_what, answer) => {
     const world = createWorld({ address: '203.0.113.1' })
     const clientId = await registered(world)
-    world.upstream.exchangeWith = async () => {
-      throw new UpstreamUnavailableError('It does not answer.', {
-        cause: new UpstreamFault('unreachable', 'It does not answer'),
-      })
-    }
-    for (let count = 0; count < 40; count++) {
+    world.upstream.exchangeWith = answer
+    for (let count = 0; count < 35; count++) {
       const { jar, callback } = await leave(world, { clientId })
       await world.get(callback(), jar.headers)
     }
-    expect(world.upstream.exchanged).toHaveLength(40)
+    expect(world.upstream.exchanged).toHaveLength(35)
+    delete world.upstream.exchangeWith
+    expect((await signInAs(world, { clientId })).searchParams.get('code')).toBeTruthy()
   })
 })
 

@@ -1,0 +1,64 @@
+/** Codes that the provider refused, at the callback: which of its answers count. */
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { github } from '../../../../src/sign-in/github.ts'
+import { oidc } from '../../../../src/sign-in/oidc.ts'
+import type { Upstream } from '../../../../src/sign-in/upstream/upstream.ts'
+import { createWorld, type FakeUpstream, Jar, type World } from '../_sign-in.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const ISSUER = 'https://login.example.com'
+const CLIENT = { clientId: 'client', clientSecret: 'secret of the client' }
+type Answering = (answer: () => Response) => Upstream
+
+const PROVIDERS: { readonly [name: string]: Answering } = {
+  github: (answer) => github({ ...CLIENT, fetch: async () => answer() }),
+  oidc: (answer) =>
+    oidc({
+      ...CLIENT,
+      issuer: ISSUER,
+      fetch: async (url) =>
+        String(url).includes('.well-known')
+          ? Response.json({
+              issuer: ISSUER,
+              authorization_endpoint: `${ISSUER}/authorize`,
+              token_endpoint: `${ISSUER}/token`,
+              jwks_uri: `${ISSUER}/keys`,
+            })
+          : answer(),
+    }),
+}
+
+const ANSWERS: readonly [string, () => Response, boolean][] = [
+  ['invalid_grant', () => Response.json({ error: 'invalid_grant' }, { status: 400 }), true],
+  ['400 in HTML', () => new Response('<p>no', { status: 400 }), true],
+  ['403 without content', () => new Response(null, { status: 403 }), true],
+  ['500', () => Response.json({ error: 'server_error' }, { status: 500 }), false],
+  ['503 in HTML', () => new Response('<p>later', { status: 503 }), false],
+]
+
+/** A sign-in of nobody in particular that is at the provider. */
+async function begun(world: World) {
+  const jar = new Jar()
+  const away = jar.take(await world.get('/connections'))
+  const state = new URL(away.headers.get('location')!).searchParams.get('state')!
+  return async (code: string): Promise<number> =>
+    (await world.get(`/oauth/callback?${new URLSearchParams({ state, code })}`, jar.headers)).status
+}
+
+const countersOf = async ({ store }: World): Promise<number[]> => {
+  const { keys } = await store.list({ prefix: '', limit: 1000 })
+  const counters = keys.filter((key) => key.includes(':refused:'))
+  return Promise.all(counters.map(async (key) => Number((await store.read(key))?.value)))
+}
+
+describe.each(Object.entries(PROVIDERS))('an answer of %s', (_name, provider) => {
+  it.each(ANSWERS)('%s → whether it counts against the caller', async (_what, answer, isCounted) => {
+    const upstream: FakeUpstream = { ...provider(answer), exchanged: [], refreshed: [] }
+    const world = createWorld({ address: '203.0.113.1', upstream })
+    expect(await (await begun(world))('x')).toBeGreaterThanOrEqual(400)
+    expect((await countersOf(world)).some((count) => count > 0)).toBe(isCounted)
+  })
+})
