@@ -52,7 +52,11 @@ export interface Lifetimes {
 const REGISTRATION_SECONDS = 90 * 24 * 60 * 60
 
 /** Runs `work` as one unit, with the documents of clients that it needs fetched once. */
-export function asUnit<Result>(signing: Signing, work: (unit: Unit) => Promise<Result>): Promise<Result> {
+export function asUnit<Result>(
+  signing: Signing,
+  work: (unit: Unit) => Promise<Result>,
+  attempts?: number,
+): Promise<Result> {
   const found = new Map<string, Promise<ClientRecord | undefined>>()
   const find = (id: string): Promise<ClientRecord | undefined> =>
     id.startsWith('https:') ? signing.documents.client(id, signing) : openClient(signing, id)
@@ -61,7 +65,7 @@ export function asUnit<Result>(signing: Signing, work: (unit: Unit) => Promise<R
     found.set(id, known)
     return known
   }
-  return inOneUnit(signing.store, client, work)
+  return inOneUnit(signing.store, client, work, attempts)
 }
 
 export function libraryFor(

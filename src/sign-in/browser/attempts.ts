@@ -3,27 +3,32 @@
  * which is a request to the provider, whose patience with this server is everybody's.
  */
 import { isA, memberOf } from '../../definition/error-text.ts'
-import { allowanceOf } from '../clients/limits.ts'
+import { type Allowance, allowanceOf } from '../clients/limits.ts'
 import { asUnit, type Signing } from '../signing.ts'
+import type { Unit } from '../unit.ts'
 import { UpstreamRefusedError, UpstreamUnavailableError } from '../upstream/upstream.ts'
 
-/** Whether the provider is asked about another code from this network. */
-export function mayTryCode(signing: Signing): Promise<boolean> {
-  return asUnit(signing, async (unit) => (await allowanceOf('refused', signing.address, unit)) !== undefined)
+/** For a count that the sign-ins of a whole network change at once: about 5 seconds. */
+export const COUNTING_ATTEMPTS = 24
+
+/** Counts a code before the provider is asked: of many at once, no more are sent. Undefined: none from this network, for now. */
+export async function reserveCode(signing: Signing, unit: Unit): Promise<Allowance | undefined> {
+  const allowance = await allowanceOf('refused', signing.address, unit)
+  await allowance?.count()
+  return allowance
 }
 
-/** Counts a code that the provider did not accept. Never rejects: the caller reads what the provider said. */
-export async function countRefused(signing: Signing, error: unknown): Promise<void> {
-  if (!isRefusal(error)) return
+/** A code that was accepted, or that the provider did not judge, does not count. Never rejects: the count lasts a minute. */
+export async function giveBack(signing: Signing, allowance: Allowance): Promise<void> {
   try {
-    await asUnit(signing, async (unit) => (await allowanceOf('refused', signing.address, unit))?.count())
-  } catch (cause) {
-    signing.report(cause)
+    await asUnit(signing, (unit) => allowance.giveBack(unit), COUNTING_ATTEMPTS)
+  } catch (error) {
+    signing.report(error)
   }
 }
 
-/** Anything else is an outage, which is nobody's fault: no answer in time, a status of 500, what `fetch` throws. */
-function isRefusal(error: unknown): boolean {
+/** Whether the provider did not accept the code. Anything else is an outage, which is nobody's fault: no answer in time, a status of 500, what `fetch` throws. */
+export function isRefusal(error: unknown): boolean {
   if (isA(error, UpstreamRefusedError)) return true
   if (!isA(error, UpstreamUnavailableError)) return false
   const cause = memberOf(error, 'cause')

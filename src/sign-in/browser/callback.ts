@@ -18,7 +18,7 @@ import { EntryTooLargeError, type Unit } from '../unit.ts'
 import { quoted } from '../upstream/errors.ts'
 import { clockOffset, providerOf, toStoreTime, UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
 import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
-import { countRefused, mayTryCode } from './attempts.ts'
+import { COUNTING_ATTEMPTS, giveBack, isRefusal, reserveCode } from './attempts.ts'
 import { type Away, upstreamFailure } from './away.ts'
 import { isRemembered } from './consents.ts'
 import { readFlow } from './flow.ts'
@@ -59,13 +59,21 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
     return upstreamFailure(signing, error)
   }
   // Used up before the code is: of two requests with one state, the second does not reach the provider.
-  const returned = await asUnit(signing, async (unit) => {
-    const flow = await readFlow(unit, signing, 'upstream', parameters.get('state') ?? '', request)
-    if (flow === undefined) return undefined
-    // It is not used up then: the person may reload the page in a minute.
-    if (parameters.get('code') && !(await mayTryCode(signing))) return 'limit'
-    return { away: flow.content as Away, cookie: flow.end() }
-  })
+  const code = parameters.get('code')
+  const returned = await asUnit(
+    signing,
+    async (unit) => {
+      const flow = await readFlow(unit, signing, 'upstream', parameters.get('state') ?? '', request)
+      const away = flow?.content as Away | undefined
+      if (flow === undefined || away === undefined) return undefined
+      const isAsked = code !== null && away.provider === (providerOf(signing) ?? '')
+      const allowance = isAsked ? await reserveCode(signing, unit) : undefined
+      // It is not used up then: the person may reload the page in a minute.
+      if (isAsked && allowance === undefined) return 'limit'
+      return { away, cookie: flow.end(), allowance }
+    },
+    COUNTING_ATTEMPTS,
+  )
   if (returned === 'limit')
     return errorPage(
       signing,
@@ -75,9 +83,8 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
     )
   if (returned === undefined || returned.away.provider !== (providerOf(signing) ?? ''))
     return errorPage(signing, 400, 'This sign-in cannot be continued', OVER)
-  const { away, cookie } = returned
-  const code = parameters.get('code')
-  if (code === null || code === '') {
+  const { away, cookie, allowance } = returned
+  if (code === null) {
     const isDenied = parameters.get('error') === 'access_denied'
     if (!isDenied) signing.report(withoutCode(upstream.name, parameters))
     const url = await errorUrl(signing, away, isDenied ? 'access_denied' : 'server_error')
@@ -93,9 +100,10 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
     const back = { env, redirectUri: place.callback, code, codeVerifier, nonce, parameters }
     identity = requireNamed(await withTimeout(upstream.exchange(back), UPSTREAM_TIMEOUT_MS, upstream.name))
   } catch (error) {
-    await countRefused(signing, error)
+    if (allowance !== undefined && !isRefusal(error)) await giveBack(signing, allowance)
     return upstreamFailure(signing, error)
   }
+  if (allowance !== undefined) await giveBack(signing, allowance)
   const { person, leftOut } = await personOf(identity)
   if (leftOut.length > 0) signing.reportOnce(tooManyClaims(upstream.name, leftOut))
   const { tokens, issuer, subject } = identity

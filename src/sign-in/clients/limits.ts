@@ -33,6 +33,8 @@ export interface Allowance {
   /** Whether it may be stored. */
   readonly isStored: boolean
   count(): Promise<void>
+  /** Takes back what was counted, in a later unit. */
+  giveBack(later: Unit): Promise<void>
 }
 
 interface Counter {
@@ -51,15 +53,17 @@ export async function allowanceOf(
   const counters = await Promise.all(widths.map((all) => withRoom(all, unit)))
   if (counters.includes(undefined)) return undefined
   const stored = toCounter(kind, `all:${anyOf(COUNTERS)}`, MAX_STORED, PERIODS[kind])
-  const isStored = Number((await unit.peek(stored.key))?.value ?? 0) < MAX_STORED
-  return {
-    isStored,
-    async count() {
-      for (const counter of [...counters, isStored ? stored : undefined])
-        if (counter !== undefined)
-          unit.put(counter.key, String(Number((await unit.read(counter.key)) ?? 0) + 1), counter.expiresAt)
-    },
+  // Codes are not stored.
+  const isStored = kind === 'refused' || Number((await unit.peek(stored.key))?.value ?? 0) < MAX_STORED
+  const counted = [...counters, isStored && kind !== 'refused' ? stored : undefined]
+  const add = async (to: Unit, change: number): Promise<void> => {
+    for (const counter of counted) {
+      if (counter === undefined) continue
+      const count = Number((await to.read(counter.key)) ?? 0) + change
+      if (count >= 0) to.put(counter.key, String(count), counter.expiresAt)
+    }
   }
+  return { isStored, count: () => add(unit, 1), giveBack: (later) => add(later, -1) }
 }
 
 /** One of a network's counters that is not full. */

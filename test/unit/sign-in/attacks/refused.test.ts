@@ -2,7 +2,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { github } from '../../../../src/sign-in/github.ts'
 import { oidc } from '../../../../src/sign-in/oidc.ts'
-import type { Upstream } from '../../../../src/sign-in/upstream/upstream.ts'
+import { createMemoryGrants } from '../../../../src/sign-in/store/memory.ts'
+import { type Upstream, UpstreamRefusedError } from '../../../../src/sign-in/upstream/upstream.ts'
+import { slow } from '../_faulty.ts'
 import { createWorld, type FakeUpstream, Jar, type World } from '../_sign-in.ts'
 
 afterEach(() => {
@@ -60,5 +62,37 @@ describe.each(Object.entries(PROVIDERS))('an answer of %s', (_name, provider) =>
     const world = createWorld({ address: '203.0.113.1', upstream })
     expect(await (await begun(world))('x')).toBeGreaterThanOrEqual(400)
     expect((await countersOf(world)).some((count) => count > 0)).toBe(isCounted)
+  })
+})
+
+describe('many callbacks at once, from one address', () => {
+  const at = async (count: number, upstream: Partial<FakeUpstream> = {}) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_800_000_000_000 })
+    const world = createWorld({ address: '203.0.113.1', store: slow(createMemoryGrants()) })
+    Object.assign(world.upstream, upstream)
+    return { world, all: await Promise.all(Array.from({ length: count }, () => begun(world))) }
+  }
+
+  it('60 with wrong codes → at most 30 requests to the provider', async () => {
+    const { world, all } = await at(60, {
+      exchangeWith: async () => Promise.reject(new UpstreamRefusedError('A wrong code.')),
+    })
+    const statuses = await Promise.all(all.map((come) => come('x')))
+    expect(world.upstream.exchanged.length).toBeLessThanOrEqual(30)
+    expect(new Set(statuses)).not.toContain(303)
+    for (const come of all) await come('x')
+    expect(world.upstream.exchanged).toHaveLength(30)
+  })
+
+  it('15 with right codes → all are signed in, and nothing stays counted', async () => {
+    const { world, all } = await at(15)
+    expect(new Set(await Promise.all(all.map((come) => come('anna'))))).toEqual(new Set([303]))
+    expect(new Set(await countersOf(world))).toEqual(new Set([0]))
+    expect(world.reports).toEqual([])
+  })
+
+  it('40 people one after another, in a minute → all are signed in', async () => {
+    const { all } = await at(40)
+    for (const come of all) expect(await come('anna')).toBe(303)
   })
 })
