@@ -7,9 +7,17 @@ import type { KeyedStore, KeyedWrite } from './store.ts'
  * Servers that others own, such as other stages, may share the store: none of them sees another's entries.
  *
  * @param what Names the store in errors: `store of grants`.
+ * @param shared Entries that several owners have together, which are not listed. Default: none.
  */
-export async function storeOf(store: KeyedStore, owner: string, what: string): Promise<KeyedStore> {
-  const own = `${(await digest(owner)).slice(0, 16)}:`
+export async function storeOf(
+  store: KeyedStore,
+  owner: string,
+  what: string,
+  shared?: Shared,
+): Promise<KeyedStore> {
+  const own = await prefixOf(owner)
+  const common = shared === undefined ? own : await prefixOf(shared.owner)
+  const placed = (key: string): string => (shared?.has(key) === true ? common : own) + key
   const inTime = <Value>(answer: Promise<Value>): Promise<Value> =>
     withTimeout(answer, ANSWER_TIMEOUT_MS, what)
   const clock = createStoreClock(store, inTime)
@@ -17,7 +25,7 @@ export async function storeOf(store: KeyedStore, owner: string, what: string): P
     const offsetMs = await clock()
     return writes.map(({ key, expiresAt, ...write }) => ({
       ...write,
-      key: own + key,
+      key: placed(key),
       ...(expiresAt !== undefined && { expiresAt: expiresAt + offsetMs }),
     }))
   }
@@ -26,7 +34,7 @@ export async function storeOf(store: KeyedStore, owner: string, what: string): P
   return {
     clockOffsetMs: clock,
     async read(key) {
-      const [offsetMs, entry] = await Promise.all([clock(), inTime(store.read(own + key))])
+      const [offsetMs, entry] = await Promise.all([clock(), inTime(store.read(placed(key)))])
       if (entry?.expiresAt === undefined) return entry
       return { ...entry, expiresAt: entry.expiresAt - offsetMs }
     },
@@ -48,6 +56,14 @@ export async function storeOf(store: KeyedStore, owner: string, what: string): P
     },
   }
 }
+
+/** Whose they are, and which. */
+export interface Shared {
+  readonly owner: string
+  has(key: string): boolean
+}
+
+const prefixOf = async (owner: string): Promise<string> => `${(await digest(owner)).slice(0, 16)}:`
 
 /** @returns How far it is ahead: 0 for a store that does not tell. An answer that is not a number changes nothing. */
 function createStoreClock(

@@ -8,6 +8,7 @@ import { isObject } from '../definition/is-object.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { storeOf } from '../keyed/given-store.ts'
 import { createDocuments } from './clients/documents.ts'
+import { countersOfHost } from './clients/limits.ts'
 import { type Machine, toMachines } from './clients/machines.ts'
 import { checkSecrets, createKeys, type SignInKeys } from './keys.ts'
 import { placeOf, routeOf } from './place.ts'
@@ -136,7 +137,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     const known = stores.get(issuer)
     if (known?.from === from) return known.own
     if (stores.size >= MAX_ISSUERS) stores.clear()
-    const own = storeOf(from, issuer, 'store of grants')
+    const own = storeOf(from, issuer, 'store of grants', countersOfHost(issuer))
     stores.set(issuer, { from, own })
     return own
   }

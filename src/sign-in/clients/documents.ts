@@ -11,7 +11,7 @@ import type { GrantStore } from '../store/store.ts'
 import { commit, inOneUnit, type Unit } from '../unit.ts'
 import { type ClientDocument, ClientRefusedError, requireDocumentUrl, toClient } from './document-content.ts'
 import { createShare } from './flights.ts'
-import { type Allowance, allowanceOf } from './limits.ts'
+import { type Allowance, allowanceOf, hostOf } from './limits.ts'
 import { fetchPublicJson, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
 import { type KeysAt, keysAt, keysIn } from './public-keys.ts'
 
@@ -144,7 +144,7 @@ export function createDocuments(fetch: typeof globalThis.fetch): Documents {
     const { stored } = await read(id, asker)
     const known = ifFresh(stored)
     if (known !== undefined) return known
-    const name = nameOf(id, asker.place)
+    const name = failureOf(id, asker.place)
     let error = failures.get(name)
     if (error === undefined || error.until <= Date.now()) {
       const isUsed = stored?.isUsed === true || (await asker.store.read(await markOf(id))) !== undefined
@@ -201,6 +201,8 @@ const keyOf = async (id: string): Promise<string> => `document:${await digest(id
 /** That somebody has signed in with the client of a document: for longer than the document is kept. */
 const markOf = async (id: string): Promise<string> => `used:${await digest(id)}`
 const nameOf = (id: string, { issuer }: Asker['place']): string => JSON.stringify([issuer, id])
+/** Of a host, as the counters: paths and ports may be made up. */
+const failureOf = (id: string, { issuer }: Asker['place']): string => JSON.stringify([hostOf(issuer), id])
 
 /** Until the last connection ends that could be refreshed with the document as it is kept from now on. */
 const markedUntil = ({ lifetimes }: Asker): number => Date.now() + KEPT_MS + lifetimes.idle * 1000 + DAY_MS

@@ -3,6 +3,7 @@
  * others. What all networks together may store is bounded too, but who comes after that is not turned away: the caller does without the store.
  */
 import { digest } from '../../definition/digest.ts'
+import type { Shared } from '../../keyed/given-store.ts'
 import type { Unit } from '../unit.ts'
 import { sharesOf } from './networks.ts'
 
@@ -28,6 +29,20 @@ const PERIODS: { readonly [kind in Counted]: number } = {
   begun: HOUR_MS,
   refused: MINUTE_MS,
 }
+
+/** Without the dot that a name may end with. */
+export const hostOf = (issuer: string): string => new URL(issuer).hostname.replace(/\.$/, '')
+
+const COUNTER = /^(?:registered|asked|begun|refused):/
+
+/**
+ * Counters are for a host, not for an issuer: where the platform names the host and the operator no URL, each path and port that a stranger
+ * makes up is another issuer.
+ */
+export const countersOfHost = (issuer: string): Shared => ({
+  owner: `counters of ${hostOf(issuer)}`,
+  has: (key) => COUNTER.test(key),
+})
 
 export interface Allowance {
   /** Whether it may be stored. */
