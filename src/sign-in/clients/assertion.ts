@@ -26,19 +26,25 @@ export function assertedClient(assertion: string): string | undefined {
   }
 }
 
+/** An assertion that is the client's, for this server, current, and not used before. */
+export interface Proof {
+  /** The unit stores that it was used. */
+  use(): void
+}
+
 /**
- * Whether an assertion is the client's, for this server, current, and used for the first time: the unit stores that it was.
+ * Undefined: it proves nothing. Anybody may have a client with keys, so what is refused after the proof is not stored.
  *
  * @throws ClientUnreachableError if its keys are at a URL that does not answer, or ClientLimitError.
  */
-export async function isAsserted(
+export async function readAssertion(
   assertion: string,
   clientId: string,
   keys: JWTVerifyGetKey,
   { place }: Signing,
   unit: Unit,
-): Promise<boolean> {
-  if (assertion.length > MAX_CHARACTERS) return false
+): Promise<Proof | undefined> {
+  if (assertion.length > MAX_CHARACTERS) return undefined
   try {
     const { payload } = await jwtVerify(assertion, keys, {
       algorithms: ASSERTION_ALGORITHMS,
@@ -49,14 +55,13 @@ export async function isAsserted(
       requiredClaims: ['exp', 'jti'],
     })
     const { exp = 0, jti } = payload
-    if (typeof jti !== 'string' || jti === '' || exp > Date.now() / 1000 + MAX_SECONDS) return false
+    if (typeof jti !== 'string' || jti === '' || exp > Date.now() / 1000 + MAX_SECONDS) return undefined
     const key = `assertion:${await digest(JSON.stringify([clientId, jti]))}`
-    if ((await unit.read(key)) !== undefined) return false
-    unit.put(key, '1', (exp + 60) * 1000)
-    return true
+    if ((await unit.read(key)) !== undefined) return undefined
+    return { use: () => unit.put(key, '1', (exp + 60) * 1000) }
   } catch (cause) {
     if (isA(cause, ClientLimitError)) throw cause
-    if (!isA(cause, UnreachableUrlError)) return false
+    if (!isA(cause, UnreachableUrlError)) return undefined
     throw new ClientUnreachableError(`The keys of the client ${clientId} cannot be reached.`, { cause })
   }
 }

@@ -3,7 +3,7 @@ import { InvalidTokenError, VerifierUnavailableError } from '../../auth/verifier
 import { digest } from '../../definition/digest.ts'
 import { textOf } from '../../definition/error-text.ts'
 import { randomText } from '../browser/flow.ts'
-import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
+import { ASSERTION_TYPE, assertedClient, readAssertion } from '../clients/assertion.ts'
 import type { KnownMachine } from '../clients/machines.ts'
 import { asUnit, oauthError, PRIVATE, type Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
@@ -86,12 +86,16 @@ async function authenticate(
     return oauthError(400, 'invalid_request', 'Client must not use multiple authentication methods')
   const names = [basic?.id, form.get('client_id'), assertion === null ? null : assertedClient(assertion)]
   const isNamed = names.every((name) => name === null || name === undefined || name === machine.name)
+  const isAsserted = async (text: string): Promise<boolean> => {
+    if (form.get('client_assertion_type') !== ASSERTION_TYPE || machine.keys === undefined) return false
+    const proof = await readAssertion(text, machine.name, machine.keys, signing, unit)
+    proof?.use()
+    return proof !== undefined
+  }
   const isProven =
     assertion === null
       ? await hasSecret(basic?.secrets ?? [secret ?? ''], machine, signing)
-      : form.get('client_assertion_type') === ASSERTION_TYPE &&
-        machine.keys !== undefined &&
-        (await isAsserted(assertion, machine.name, machine.keys, signing, unit))
+      : await isAsserted(assertion)
   if (isNamed && isProven) return undefined
   const refused = oauthError(401, 'invalid_client', 'Client authentication failed')
   if (request.headers.has('authorization')) refused.headers.set('www-authenticate', 'Basic realm="OAuth"')

@@ -5,7 +5,7 @@
 
 import { digest } from '../../definition/digest.ts'
 import { isA, textOf } from '../../definition/error-text.ts'
-import { ASSERTION_TYPE, assertedClient, isAsserted } from '../clients/assertion.ts'
+import { ASSERTION_TYPE, assertedClient, type Proof, readAssertion } from '../clients/assertion.ts'
 import { ClientRefusedError } from '../clients/document-content.ts'
 import { ClientLimitError, ClientUnreachableError } from '../clients/documents.ts'
 import { asUnit, libraryFor, oauthError, offered, type Signing } from '../signing.ts'
@@ -65,7 +65,7 @@ async function clientToken(request: Request, sent: URLSearchParams, signing: Sig
     return oauthError(400, 'invalid_request', 'redirect_uri is missing')
   return asUnit(signing, async (unit) => {
     const form = new URLSearchParams(sent)
-    const refused = await authenticate(form, signing, unit)
+    const { refused, proof } = await authenticate(form, signing, unit)
     if (refused !== undefined) return refused
     let failure: LibraryFailure | undefined
     const library = libraryFor(signing, (failed) => {
@@ -79,8 +79,11 @@ async function clientToken(request: Request, sent: URLSearchParams, signing: Sig
       signing.machines.size > 0
     )
       return oauthError(400, 'unauthorized_client', 'This client is not one of "machines"')
-    if (failure?.internal?.reason === 'refresh_token_mismatch')
-      return reused(request, form, signing, unit, presented.token, response)
+    if (failure?.internal?.reason === 'refresh_token_mismatch') {
+      const again = await reused(request, form, signing, unit, presented.token, response)
+      if (again.ok) proof?.use()
+      return again
+    }
     if (response.ok && !form.has('grant_type') && presented.isOurs)
       await endOwn(request, form, unit, presented.token)
     if (!response.ok || !form.has('grant_type')) return withPrivacy(response)
@@ -104,33 +107,32 @@ async function clientToken(request: Request, sent: URLSearchParams, signing: Sig
     }
     const clientId = clientIdOf(request, form)
     if (clientId.startsWith('https:')) await signing.documents.keep(clientId, unit, signing)
+    proof?.use()
     return withPrivacy(new Response(text, response))
   })
 }
 
 /**
  * Clients with a document: the library knows them as public ones, so their proof is checked here. What it does not need is taken out of
- * the form. Undefined: go on.
+ * the form. Neither: go on.
  */
 async function authenticate(
   form: URLSearchParams,
   signing: Signing,
   unit: Unit,
-): Promise<Response | undefined> {
+): Promise<{ readonly refused?: Response; readonly proof?: Proof }> {
   const assertion = form.get('client_assertion')
   const clientId = form.get('client_id') || assertedClient(assertion ?? '')
-  const refuse = () => oauthError(401, 'invalid_client', 'Client authentication failed')
-  if (clientId?.startsWith('https:') !== true) return assertion === null ? undefined : refuse()
+  const refuse = () => ({ refused: oauthError(401, 'invalid_client', 'Client authentication failed') })
+  if (clientId?.startsWith('https:') !== true) return assertion === null ? {} : refuse()
   const client = await signing.documents.client(clientId, signing)
-  if (assertion === null) return client.isPublic ? undefined : refuse()
+  if (assertion === null) return client.isPublic ? {} : refuse()
   const keys = signing.documents.keysOf(client, signing)
-  const isRight =
-    form.get('client_assertion_type') === ASSERTION_TYPE &&
-    keys !== undefined &&
-    (await isAsserted(assertion, clientId, keys, signing, unit))
-  if (!isRight) return refuse()
+  if (form.get('client_assertion_type') !== ASSERTION_TYPE || keys === undefined) return refuse()
+  const proof = await readAssertion(assertion, clientId, keys, signing, unit)
+  if (proof === undefined) return refuse()
   proven(form, clientId)
-  return undefined
+  return { proof }
 }
 
 function proven(form: URLSearchParams, clientId: string): void {

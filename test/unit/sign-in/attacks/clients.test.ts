@@ -10,6 +10,7 @@ import {
   handleOf,
   LOOPBACK,
   ORIGIN,
+  refresh,
   registered,
   signInAs,
   type Tokens,
@@ -381,6 +382,33 @@ describe('MCP client ID metadata documents: the proof of another', () => {
     expect(asked).toEqual([ID])
     const own = await proof(privateKey)
     expect((await exchange(world, code, ID, { redirect_uri: WEB, ...own })).status).toBe(200)
+  })
+
+  it('30 proofs of a stranger’s own client, refused or for a revocation → none is stored; one that got tokens is used up', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256')
+    const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }
+    const members = { token_endpoint_auth_method: 'private_key_jwt', jwks }
+    const { world } = withNet({ [ID]: () => Response.json({ ...DOCUMENT, ...members }) })
+    const code = (await signInAs(world, { clientId: ID, redirectUri: WEB })).searchParams.get('code')!
+    const stored = async (): Promise<number> => {
+      const { keys } = await world.store.list({ prefix: '', limit: 1000 })
+      return keys.filter((key) => key.includes(':assertion:')).length
+    }
+    for (let count = 0; count < 10; count++) {
+      const wrong = { redirect_uri: WEB, ...(await proof(privateKey)) }
+      expect((await exchange(world, 'a:b:c', ID, wrong)).status).toBe(400)
+      const refused = await refresh(world, 'x.y', ID, await proof(privateKey))
+      expect(refused.status).toBe(400)
+      const revoked = await world.form('/oauth/token', { token: 'x', ...(await proof(privateKey)) })
+      expect(revoked.status).toBe(200)
+    }
+    expect(await stored()).toBe(0)
+    const own = await proof(privateKey)
+    const tokens = await exchange(world, code, ID, { redirect_uri: WEB, ...own })
+    const { refresh_token } = (await tokens.json()) as Tokens
+    expect(await stored()).toBe(1)
+    expect((await refresh(world, refresh_token, ID, own)).status).toBe(401)
+    expect((await refresh(world, refresh_token, ID, await proof(privateKey))).status).toBe(200)
   })
 
   it.each([
