@@ -57,8 +57,17 @@ export function notAllowed(sentence: string, reason: string): UpstreamRefusedErr
 export function quoted(text: unknown, secrets: readonly (string | undefined)[]): string {
   if (typeof text !== 'string') return ''
   let safe = text
-  for (const secret of secrets) if (secret) safe = safe.replaceAll(secret, '…')
+  for (const secret of secrets)
+    if (secret) for (const spelling of spellingsOf(secret)) safe = safe.replaceAll(spelling, '…')
   return cut(escapeUnprintable(safe.replaceAll(/\s+/g, ' ')), 200)
+}
+
+/** As it is, in a URL, and in a form: a provider may repeat the request. */
+function spellingsOf(secret: string): readonly string[] {
+  const inForm = new URLSearchParams({ '': secret }).toString().slice(1)
+  const inUrl = inForm.replaceAll('+', '%20')
+  // What `encodeURIComponent` leaves as it is; itself, it throws for half a surrogate pair.
+  return [secret, inForm, inUrl, inUrl.replaceAll(/%(?:21|27|28|29|7E)/g, decodeURIComponent)]
 }
 
 /** Not a member, which a log could show. */

@@ -13,13 +13,14 @@ afterEach(() => {
 
 const ISSUER = 'https://login.example.com'
 const CLIENT = { clientId: 'client', clientSecret: 'secret of the client' }
-type Answering = (answer: () => Response) => Upstream
+type Answering = (answer: () => Response, clientSecret?: string) => Upstream
 
 const PROVIDERS: { readonly [name: string]: Answering } = {
   github: (answer) => github({ ...CLIENT, fetch: async () => answer() }),
-  oidc: (answer) =>
+  oidc: (answer, clientSecret = CLIENT.clientSecret) =>
     oidc({
       ...CLIENT,
+      clientSecret,
       issuer: ISSUER,
       fetch: async (url) =>
         String(url).includes('.well-known')
@@ -95,4 +96,21 @@ describe('many callbacks at once, from one address', () => {
     const { all } = await at(40)
     for (const come of all) expect(await come('anna')).toBe(303)
   })
+})
+
+it('a provider that repeats the request, encoded: the log does not have the secret', async () => {
+  const clientSecret = 'a secret/with+signs=of:the operator!'
+  const spellings = [
+    new URLSearchParams({ s: clientSecret }).toString().slice(2),
+    encodeURIComponent(clientSecret),
+    clientSecret,
+  ]
+  const answer = (): Response =>
+    Response.json({ error: 'invalid_grant', error_description: spellings.join(' ') }, { status: 400 })
+  const upstream = PROVIDERS.oidc!(answer, clientSecret) as FakeUpstream
+  const world = createWorld({ upstream: { ...upstream, exchanged: [], refreshed: [] } })
+  await (await begun(world))('wrong')
+  const log = world.reports.map(String).join()
+  expect(log).toContain('… … …')
+  for (const part of ['secret/', 'with+', 'secret%2F', 'with%2B']) expect(log).not.toContain(part)
 })
