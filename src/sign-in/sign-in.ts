@@ -142,6 +142,7 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
     return own
   }
   const once = createOnce()
+  const reportedAt = new Map<string, number>()
   const open = async (context: SignInContext): Promise<Signing> => {
     const { env, resource, name, address, report = () => {}, waitUntil = () => {} } = context
     const place = placeOf(resource)
@@ -163,6 +164,12 @@ export function createSignIn<E = Env>(where: string, options: CoreOptions<E>): S
       reportOnce(error) {
         const { cause } = once(error)
         if (cause !== undefined) report(cause)
+      },
+      reportSeldom(kind, error) {
+        const now = Date.now()
+        if (now - (reportedAt.get(kind) ?? Number.NEGATIVE_INFINITY) < SELDOM_MS) return
+        reportedAt.set(kind, now)
+        report(error)
       },
     }
   }
@@ -221,6 +228,7 @@ function storeIn(storeFor: (env: unknown) => GrantStore | undefined, env: unknow
 }
 
 const MAX_ISSUERS = 16
+const SELDOM_MS = 60_000
 
 /** Development needs no secret: what it seals is lost with the process, as its store is. */
 function secretsIn(env: unknown, { isLocal }: Pick<GrantStore, 'isLocal'>): string[] {

@@ -39,6 +39,8 @@ export interface Signing {
   waitUntil(work: Promise<unknown>): void
   /** The same for what only the operator can change: an error with the same text is reported once in the life of the process. */
   reportOnce(error: unknown): void
+  /** The same for what strangers can cause: one a minute of each kind, of a fixed list of kinds. */
+  reportSeldom(kind: string, error: unknown): void
 }
 
 export interface Lifetimes {

@@ -35,6 +35,20 @@ function tooManyClaims(provider: string, leftOut: readonly string[]): UpstreamFa
   )
 }
 
+/** RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6. */
+const CODES: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'unauthorized_client',
+  'unsupported_response_type',
+  'invalid_scope',
+  'server_error',
+  'temporarily_unavailable',
+  'interaction_required',
+  'login_required',
+  'account_selection_required',
+  'consent_required',
+])
+
 /** What the provider says (RFC 6749 §4.1.2.1), for the operator. */
 function withoutCode(provider: string, parameters: URLSearchParams): UpstreamFault {
   const [error, description] = ['error', 'error_description'].map((name) => quoted(parameters.get(name), []))
@@ -86,7 +100,10 @@ export async function callback(request: Request, signing: Signing): Promise<Resp
   const { away, cookie, allowance } = returned
   if (code === null) {
     const isDenied = parameters.get('error') === 'access_denied'
-    if (!isDenied) signing.report(withoutCode(upstream.name, parameters))
+    const error = parameters.get('error') ?? ''
+    // Anybody can come back with one, and a description of their own.
+    if (!isDenied)
+      signing.reportSeldom(CODES.has(error) ? error : 'another', withoutCode(upstream.name, parameters))
     const url = await errorUrl(signing, away, isDenied ? 'access_denied' : 'server_error')
     if (url !== undefined && isLoopbackUrl(url)) return seeOther(url, [cookie])
     const message = isDenied

@@ -114,3 +114,23 @@ it('a provider that repeats the request, encoded: the log does not have the secr
   expect(log).toContain('… … …')
   for (const part of ['secret/', 'with+', 'secret%2F', 'with%2B']) expect(log).not.toContain(part)
 })
+
+it('50 callbacks with an error that strangers made up → one line in the log a minute of each known code', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_800_000_000_000 })
+  const world = createWorld()
+  const come = async (error: string): Promise<void> => {
+    const jar = new Jar()
+    const away = jar.take(await world.get('/connections'))
+    const state = new URL(away.headers.get('location')!).searchParams.get('state')!
+    const query = new URLSearchParams({ state, error, error_description: crypto.randomUUID() })
+    expect((await world.get(`/oauth/callback?${query}`, jar.headers)).status).toBe(502)
+  }
+  for (let count = 0; count < 25; count++) {
+    await come(`made-up-${count}`)
+    await come('invalid_scope')
+  }
+  expect(world.reports).toHaveLength(2)
+  vi.setSystemTime(1_800_000_060_000)
+  await come('invalid_scope')
+  expect(world.reports).toHaveLength(3)
+})
