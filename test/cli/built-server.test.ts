@@ -114,7 +114,7 @@ describe.each([
       const [code] = await once(child, 'close')
 
       expect(code).toBe(1)
-      expect(said).toMatch(/^auth: The static token of "ci" needs 16 [^\n]+ is the variable [^\n]+ set\?\n$/)
+      expect(said).toMatch(/^auth: The static token of "ci" must have at least 16 characters: [^\n]+\n$/)
     },
   )
 })

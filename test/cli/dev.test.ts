@@ -309,7 +309,7 @@ export default new MCPServer({ id: 'a', name: 'A', version: '1.0.0', auth })`,
       )
       expectOneLine(
         await run(project),
-        'server.ts: auth: The static token of "ci" needs 16 or more characters: is the variable that it comes from set?',
+        'server.ts: auth: The static token of "ci" must have at least 16 characters: is the variable that it comes from set?',
       )
     },
   )

@@ -53,7 +53,7 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
 
     const ofAuth = findings.filter(({ message }) => message.startsWith('auth: '))
     expect(ofAuth).toEqual([
-      { level: 'error', message: expect.stringMatching(/^auth: The static token of "ci" needs/) },
+      { level: 'error', message: expect.stringMatching(/^auth: The static token of "ci" must have/) },
     ])
   })
 
