@@ -33,9 +33,11 @@ const MEASURING = [
   'test/unit/young-garbage.test.ts',
 ]
 
+/** They measure processor time, which others on the machine stretch: run before the other suites, alone. */
+const GROWTH = ['test/property/growth*.test.ts']
+
 /** They wait for limits of time, or repeat a run hundreds of times: too long for after every change. A process each, since some measure. */
 const LONG = [
-  'test/property/growth*.test.ts',
   'test/property/out-folder.test.ts',
   'test/property/task-crashes.test.ts',
   'test/property/task-faults.test.ts',
@@ -83,7 +85,7 @@ export default defineConfig({
         ...suite('unit', IN_MEMORY, {
           pool: 'threads',
           isolate: false,
-          exclude: [...MEASURING, ...LONG],
+          exclude: [...MEASURING, ...GROWTH, ...LONG],
           setupFiles: ['test/_globals.ts', 'test/_parts.ts'],
           server: { deps: { inline: [OAUTH_LIBRARY] } },
         }),
@@ -100,6 +102,16 @@ export default defineConfig({
         test: {
           name: 'long',
           include: LONG,
+          setupFiles: 'test/_parts.ts',
+          server: { deps: { inline: [OAUTH_LIBRARY] } },
+        },
+      },
+      {
+        extends: true,
+        plugins: [sourceEntries, oauthLibrary],
+        test: {
+          name: 'growth',
+          include: GROWTH,
           setupFiles: 'test/_parts.ts',
           server: { deps: { inline: [OAUTH_LIBRARY] } },
         },

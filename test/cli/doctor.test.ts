@@ -155,7 +155,7 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
     ['vercel', '', 'npx mayfly deploy --target vercel'],
     [
       'vercel',
-      'MAYFLY_SECRET=0123456789-0123456789-0123456789\nSHOP_KEY=0123456789\n',
+      'MAYFLY_SECRET=8c1f5e0b7a294d36-b0e2c9d4f7a81356\nSHOP_KEY=0123456789\n',
       'npx mayfly deploy --target vercel --secret MAYFLY_SECRET --secret SHOP_KEY',
     ],
   ] as const)('--target %s with %j in .env ends with what to do next', async ([target, env, next]) => {
