@@ -45,6 +45,9 @@ const LONG = [
   'test/unit/client/hostile-*.test.ts',
 ]
 
+/** Other people's frameworks, stores and tools. */
+const BESIDE = ['byo', 'platform-clis', 'retrieval-stores', 'runtimes/byo', 'runtimes/retrieval']
+
 /** For suites that use the package as users get it. */
 const PACKED = { globalSetup: 'test/package/_pack-once.ts' }
 
@@ -124,10 +127,15 @@ export default defineConfig({
         plugins: [oauthLibrary],
       },
       {
-        ...suite('runtimes', ['runtimes', 'hostile', 'byo', 'platform-clis', 'retrieval-stores'], {
+        ...suite('runtimes', ['runtimes', 'hostile'], {
           ...PACKED,
+          exclude: ['**/node_modules/**', ...BESIDE.map((folder) => `test/${folder}/**`)],
           server: { deps: { inline: [OAUTH_LIBRARY] } },
         }),
+        plugins: [oauthLibrary],
+      },
+      {
+        ...suite('others', BESIDE, { ...PACKED, server: { deps: { inline: [OAUTH_LIBRARY] } } }),
         plugins: [oauthLibrary],
       },
       {

@@ -7,7 +7,7 @@ import { type Seen, TaskWire } from './_wire.ts'
 import { startWorkerd } from './stores/_workerd.ts'
 
 /** `npm run test:crashes` has 1000. */
-const RUNS = Number(process.env.MAYFLY_CRASHES ?? 40)
+const RUNS = Number(process.env.MAYFLY_CRASHES ?? 15)
 const SEED = Number(process.env.FAST_CHECK_SEED ?? 20260728)
 const AT_ONCE = 250
 const LOOK_MS = 400

@@ -5,7 +5,7 @@ import { crashThrough, plans } from '../../property/_task-crashes.ts'
 import { startDynamoStores, startPostgresStores, startRedisStores } from './_backends.ts'
 
 /** `npm run test:crashes` has 1000. */
-const RUNS = Number(process.env.MAYFLY_CRASHES ?? 60)
+const RUNS = Number(process.env.MAYFLY_CRASHES ?? 40)
 const SEED = Number(process.env.FAST_CHECK_SEED ?? 20260728)
 /** Processes, each with connections of its own. */
 const CONNECTIONS = 4

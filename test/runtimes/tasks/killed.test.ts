@@ -5,7 +5,7 @@ import { KILLABLE } from './_killable.ts'
 import type { Seen, TaskWire } from './_wire.ts'
 
 /** `npm run test:crashes` has 1000. */
-const KILLS = Number(process.env.MAYFLY_KILLS ?? 25)
+const KILLS = Number(process.env.MAYFLY_KILLS ?? 12)
 const AT_ONCE = 6
 
 it.each(Object.entries(KILLABLE))(
