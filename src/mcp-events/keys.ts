@@ -1,9 +1,10 @@
-/** The keys of what Events store. */
+/** The keys of what Events store: each kind begins with a letter of its own, by which it is listed. */
 
 const TIME_DIGITS = 15
 const NUMBER_DIGITS = 12
 
 const number = (seq: number): string => String(seq).padStart(NUMBER_DIGITS, '0')
+const time = (at: number): string => String(at).padStart(TIME_DIGITS, '0')
 
 /** A subscription with what it still has to receive. */
 export const subscriptionKey = (id: string): string => `s:${id}`
@@ -37,7 +38,7 @@ export const outboxKey = (type: string, seq: number): string => `${outboxPrefix(
 /** What was given up. */
 export const DEAD_PREFIX = 'l:'
 export const deadKey = (at: number, id: string, seq: number): string =>
-  `${DEAD_PREFIX}${String(at).padStart(TIME_DIGITS, '0')}:${id}:${number(seq)}`
+  `${DEAD_PREFIX}${time(at)}:${id}:${number(seq)}`
 
 /** The name of a dead letter, which is its key in characters that need no escape in a URL or a shell. */
 export const deadIdOf = (key: string): string => key.slice(DEAD_PREFIX.length).replaceAll(':', '.')
@@ -48,7 +49,7 @@ export const deadAt = (key: string): number => Number(key.slice(DEAD_PREFIX.leng
 /** Subscriptions by the time when they have something to send. */
 export const DUE_PREFIX = 'u:'
 export const dueKey = (at: number, host: string, id: string): string =>
-  `${DUE_PREFIX}${String(at).padStart(TIME_DIGITS, '0')}:${host}:${id}`
+  `${DUE_PREFIX}${time(at)}:${host}:${id}`
 
 export function readDueKey(key: string): { readonly at: number; readonly host: string; readonly id: string } {
   const [at = '', host = '', id = ''] = key.slice(DUE_PREFIX.length).split(':')
@@ -58,9 +59,8 @@ export function readDueKey(key: string): { readonly at: number; readonly host: s
 /** Which hook of a subscription is still to be called. */
 export const lifeKey = (id: string): string => `n:${id}`
 /** Subscriptions by the time when a hook of them is to be called. */
-export const LIFE_DUE_PREFIX = 'v:'
-export const lifeDueKey = (at: number, id: string): string =>
-  `${LIFE_DUE_PREFIX}${String(at).padStart(TIME_DIGITS, '0')}:${id}`
+export const LIFE_DUE_PREFIX = 'w:'
+export const lifeDueKey = (at: number, id: string): string => `${LIFE_DUE_PREFIX}${time(at)}:${id}`
 
 export function readLifeDueKey(key: string): { readonly at: number; readonly id: string } {
   const [at = '', id = ''] = key.slice(LIFE_DUE_PREFIX.length).split(':')

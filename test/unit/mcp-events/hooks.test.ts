@@ -93,7 +93,20 @@ it('tells of a subscription and of its end, once each [events.hooks]', async () 
     auth,
   }
   expect(listener.infos).toEqual([info, info])
-  for (const prefix of ['n:', 'v:']) expect((await store.list({ prefix, limit: 9 })).keys).toEqual([])
+  for (const prefix of ['n:', 'w:']) expect((await store.list({ prefix, limit: 9 })).keys).toEqual([])
+})
+
+it('what runs do for hooks leaves what is counted of challenges', async () => {
+  const { subscribe, run } = start(createListener())
+  const at = (path: string) => subscribe({}, 'alice', { url: `https://a.example.com/${path}` })
+  for (let index = 0; index < 20; index++) {
+    expect((await at(String(index))).error).toBeUndefined()
+    await run()
+  }
+  expect((await at('more')).error).toMatchObject({
+    code: -32013,
+    data: { limit: 'verifications', max: 20 },
+  })
 })
 
 it('tells in the invocation of the request', async () => {
@@ -276,7 +289,7 @@ async function live(fault: Fault, at: number) {
   await settle()
   await persistently(({ unsubscribe }) => unsubscribe())
   await settle()
-  const left = await Promise.all(['n:', 'v:'].map((prefix) => inner.list({ prefix, limit: 9 })))
+  const left = await Promise.all(['n:', 'w:'].map((prefix) => inner.list({ prefix, limit: 9 })))
   return { ...listener, writes: first.state.writes, left: left.flatMap(({ keys }) => keys) }
 }
 
