@@ -58,8 +58,16 @@ const declared: Probe = {
   },
 }
 
+const reading = new WeakMap<Endpoint, Promise<readonly JsonObject[]>>()
+
 /** Read once for all probes. Throws `Stop` for a list that cannot be used. */
-export async function readEventList(endpoint: Endpoint): Promise<readonly JsonObject[]> {
+export function readEventList(endpoint: Endpoint): Promise<readonly JsonObject[]> {
+  const known = reading.get(endpoint) ?? read(endpoint)
+  reading.set(endpoint, known)
+  return known
+}
+
+async function read(endpoint: Endpoint): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = []
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES && found.length < MAX_EVENTS; page++) {

@@ -82,10 +82,18 @@ const WORKS = {
 
 describe('check', { timeout: 60_000 }, () => {
   test('ours with a token: all works, and nothing was sent', async () => {
-    const { running, posted } = start((_request, next) => next())
+    let lists = 0
+    const { running, posted } = start(
+      answering('events/list', (message) => {
+        lists++
+        return message
+      }),
+    )
     await using server = await running
     expect(await check(server.url, TOKEN)).toEqual(WORKS)
     expect(posted).toEqual([])
+    // Read once for all probes.
+    expect(lists).toBe(1)
   })
 
   test('ours without auth: what needs a token is left out', async () => {
