@@ -3,13 +3,10 @@
  * which is a request to the provider, whose patience with this server is everybody's.
  */
 import { isA, memberOf } from '../../definition/error-text.ts'
-import { type Allowance, allowanceOf } from '../clients/limits.ts'
+import { type Allowance, allowanceOf, COUNTING_ATTEMPTS } from '../clients/limits.ts'
 import { asUnit, type Signing } from '../signing.ts'
 import type { Unit } from '../unit.ts'
 import { UpstreamRefusedError, UpstreamUnavailableError } from '../upstream/upstream.ts'
-
-/** For a count that the sign-ins of a whole network change at once: about 5 seconds. */
-export const COUNTING_ATTEMPTS = 24
 
 /** Counts a code before the provider is asked: of many at once, no more are sent. Undefined: none from this network, for now. */
 export async function reserveCode(signing: Signing, unit: Unit): Promise<Allowance | undefined> {

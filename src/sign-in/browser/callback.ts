@@ -2,6 +2,7 @@
 import { isA } from '../../definition/error-text.ts'
 import { withTimeout } from '../../definition/timeout.ts'
 import { MAX_VALUE_BYTES } from '../../keyed/store.ts'
+import { COUNTING_ATTEMPTS } from '../clients/limits.ts'
 import { readQuery } from '../parameters.ts'
 import {
   asUnit,
@@ -18,7 +19,7 @@ import { EntryTooLargeError, type Unit } from '../unit.ts'
 import { quoted } from '../upstream/errors.ts'
 import { clockOffset, providerOf, toStoreTime, UPSTREAM_TIMEOUT_MS } from '../upstream/tokens.ts'
 import { UpstreamFault, type UpstreamIdentity } from '../upstream/upstream.ts'
-import { COUNTING_ATTEMPTS, giveBack, isRefusal, reserveCode } from './attempts.ts'
+import { giveBack, isRefusal, reserveCode } from './attempts.ts'
 import { type Away, upstreamFailure } from './away.ts'
 import { isRemembered } from './consents.ts'
 import { readFlow } from './flow.ts'

@@ -11,7 +11,7 @@ import type { GrantStore } from '../store/store.ts'
 import { commit, inOneUnit, type Unit } from '../unit.ts'
 import { type ClientDocument, ClientRefusedError, requireDocumentUrl, toClient } from './document-content.ts'
 import { createShare } from './flights.ts'
-import { type Allowance, allowanceOf, hostOf } from './limits.ts'
+import { type Allowance, allowanceOf, COUNTING_ATTEMPTS, hostOf } from './limits.ts'
 import { fetchPublicJson, RefusedUrlError, UnreachableUrlError } from './public-fetch.ts'
 import { type KeysAt, keysAt, keysIn } from './public-keys.ts'
 
@@ -32,8 +32,6 @@ const MAX_KEY_SETS = 200
 const MAX_UNSTORED = 200
 /** Requests of others that a caller waits for, if each of them was refused, before it asks alone. */
 const MAX_SHARED = 3
-/** To count one request, which takes about 5 seconds at most: a whole network may come at once, and its counters are few. */
-const MAX_COUNTING = 24
 const WITHOUT_LIMIT: Pick<Allowance, 'isStored'> = { isStored: true }
 
 /** Its document cannot be reached, and none is stored: nothing is wrong with the client. */
@@ -221,7 +219,7 @@ function isAllowed(asker: Asker): Promise<boolean> {
 }
 
 const inUnit = <Result>({ store }: Asker, work: (unit: Unit) => Promise<Result>): Promise<Result> =>
-  inOneUnit(store, async () => undefined, work, MAX_COUNTING)
+  inOneUnit(store, async () => undefined, work, COUNTING_ATTEMPTS)
 
 function tooMany(): ClientLimitError {
   return new ClientLimitError('Too many new clients came in this hour: try again later.')

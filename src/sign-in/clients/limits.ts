@@ -44,6 +44,9 @@ export const countersOfHost = (issuer: string): Shared => ({
   has: (key) => COUNTER.test(key),
 })
 
+/** Attempts of a unit that counts: a whole network may come at once, and its counters are few. They take about 5 seconds at most. */
+export const COUNTING_ATTEMPTS = 24
+
 export interface Allowance {
   /** Whether it may be stored. */
   readonly isStored: boolean
@@ -67,10 +70,11 @@ export async function allowanceOf(
   const widths = await countersOf(kind, address)
   const counters = await Promise.all(widths.map((all) => withRoom(all, unit)))
   if (counters.includes(undefined)) return undefined
-  const stored = toCounter(kind, `all:${anyOf(COUNTERS)}`, MAX_STORED, PERIODS[kind])
   // Codes are not stored.
-  const isStored = kind === 'refused' || Number((await unit.peek(stored.key))?.value ?? 0) < MAX_STORED
-  const counted = [...counters, isStored && kind !== 'refused' ? stored : undefined]
+  const stored =
+    kind === 'refused' ? undefined : toCounter(kind, `all:${anyOf(COUNTERS)}`, MAX_STORED, PERIODS[kind])
+  const isStored = stored === undefined || Number((await unit.peek(stored.key))?.value ?? 0) < MAX_STORED
+  const counted = isStored ? [...counters, stored] : counters
   const add = async (to: Unit, change: number): Promise<void> => {
     for (const counter of counted) {
       if (counter === undefined) continue
