@@ -88,7 +88,6 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/client': 'connect errors output-schema task-requests tools',
     'src/definition': 'bounded-fetch own-data standard-webhook utf8',
     'src/mcp-events': 'canonical cursor params poll stream subscribe unsubscribe',
-    'src/mcp-events/admin': 'wire',
     'src/mcp-events/deliver': 'answer callback-url failure sign special-addresses',
     'src/request': 'public-name',
     'src/events': 'bus outage',
@@ -101,7 +100,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/sign-in/upstream/openid': 'faults id-token identity token-answer',
     'src/sdk': 'foreign-call listed-names mcp-path node-exchange node-misuse',
     'src/tasks': 'endpoint-secrets inbox methods stored stored-input',
-    'src/tasks/admin': 'entries query retry shown wire',
+    'src/tasks/admin': 'entries gate query retry shown',
   },
   'measured by the requests here': {
     'adapters/_node': 'parse-body request response sse',

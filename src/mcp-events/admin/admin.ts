@@ -1,12 +1,10 @@
 /** The admin of events: for code in the process of their server, and for operators at the endpoint of events. */
 import { type Names, requireOptions } from '../../definition/unknown-option.ts'
-import { jsonAnswer } from '../../http/json-answer.ts'
-import { createUnsetAnswer } from '../../http/unset-secret.ts'
-import { createOptionalSecrets, isBearer, listed } from '../../tasks/endpoint-secrets.ts'
+import { createAdminGate } from '../../tasks/admin/gate.ts'
 import { operatedOf } from '../core.ts'
 import type { EventControls } from '../support.ts'
 import { createOperations, type EventOperations } from './operations.ts'
-import { actionOf, answerAction } from './wire.ts'
+import { EVENT_ACTIONS } from './wire.ts'
 
 export interface EventAdminOptions {
   /**
@@ -47,8 +45,7 @@ export interface EventAdmin {
  */
 export function createEventAdmin(options: EventAdminOptions): EventAdmin {
   requireOptions('createEventAdmin', options, OPTIONS)
-  const secrets = createOptionalSecrets('createEventAdmin', 'secret', options)
-  const unset = createUnsetAnswer('createEventAdmin', 'secret', 'MAYFLY_EVENTS_SECRET')
+  const gate = createAdminGate('createEventAdmin', 'MAYFLY_EVENTS_SECRET', options, EVENT_ACTIONS)
   const of: EventAdmin['of'] = (server) => {
     const operated = operatedOf.get(server.events)
     if (operated === undefined)
@@ -57,19 +54,9 @@ export function createEventAdmin(options: EventAdminOptions): EventAdmin {
   }
   return {
     of,
-    answer(request, query, server) {
-      const action = actionOf(query)
-      if (action === undefined) return undefined
-      if (secrets === undefined) return Promise.resolve(unset())
-      return isBearer(request, secrets).then((isOurs) =>
-        isOurs
-          ? answerAction(action, request.method, query, of(server))
-          : jsonAnswer(401, { error: 'Send the secret of createEventAdmin as a bearer token.' }),
-      )
-    },
+    answer: (request, query, server) => gate.answer(request, query, () => of(server)),
     refuseSecrets(given) {
-      const own = secrets === undefined ? [] : listed(options.secret ?? [])
-      if (listed(given).some((secret) => own.includes(secret)))
+      if (gate.hasSecret([given]))
         throw new TypeError(
           'The "secret" of createEventAdmin must differ from "secret" of createEventEndpoint: it opens more.',
         )

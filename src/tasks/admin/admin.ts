@@ -1,12 +1,10 @@
 /** The admin of tasks: for code in the process of their server, and for operators at its task endpoint. */
 import { type Names, requireOptions } from '../../definition/unknown-option.ts'
-import { jsonAnswer } from '../../http/json-answer.ts'
-import { createUnsetAnswer } from '../../http/unset-secret.ts'
-import { createOptionalSecrets, isBearer, listed } from '../endpoint-secrets.ts'
 import { runsOf } from '../runs.ts'
 import type { TaskControls } from '../support.ts'
+import { createAdminGate } from './gate.ts'
 import { createOperations, type TaskOperations } from './operations.ts'
-import { actionOf, answerAction } from './wire.ts'
+import { TASK_ACTIONS } from './wire.ts'
 
 export interface TaskAdminOptions {
   /**
@@ -47,8 +45,7 @@ export interface TaskAdmin {
  */
 export function createTaskAdmin(options: TaskAdminOptions): TaskAdmin {
   requireOptions('createTaskAdmin', options, OPTIONS)
-  const secrets = createOptionalSecrets('createTaskAdmin', 'secret', options)
-  const unset = createUnsetAnswer('createTaskAdmin', 'secret', 'MAYFLY_TASKS_SECRET')
+  const gate = createAdminGate('createTaskAdmin', 'MAYFLY_TASKS_SECRET', options, TASK_ACTIONS)
   const of: TaskAdmin['of'] = (server) => {
     const runs = runsOf.get(server.tasks)
     if (runs === undefined)
@@ -57,19 +54,9 @@ export function createTaskAdmin(options: TaskAdminOptions): TaskAdmin {
   }
   return {
     of,
-    answer(request, query, server) {
-      const action = actionOf(query)
-      if (action === undefined) return undefined
-      if (secrets === undefined) return Promise.resolve(unset())
-      return isBearer(request, secrets).then((isOurs) =>
-        isOurs
-          ? answerAction(action, request.method, query, of(server))
-          : jsonAnswer(401, { error: 'Send the secret of createTaskAdmin as a bearer token.' }),
-      )
-    },
+    answer: (request, query, server) => gate.answer(request, query, () => of(server)),
     refuseSecrets(given) {
-      const own = secrets === undefined ? [] : listed(options.secret ?? [])
-      if (given.flatMap(listed).some((secret) => own.includes(secret)))
+      if (gate.hasSecret(given))
         throw new TypeError(
           'The "secret" of createTaskAdmin must differ from "secret" and "urlSecret" of createTaskEndpoint: it opens more.',
         )
