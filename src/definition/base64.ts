@@ -5,15 +5,19 @@
 export function toBase64(bytes: Uint8Array): string {
   let binary = ''
   // In slices: spreading a large array overflows the call stack.
-  for (let start = 0; start < bytes.length; start += 32_768) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + 32_768))
+  for (let start = 0; start < bytes.length; start += 4096) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + 4096))
   }
   return btoa(binary)
 }
 
 /** @throws DOMException for text that is not Base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  const binary = atob(text)
+  const bytes = new Uint8Array(binary.length)
+  // `Uint8Array.from` takes five times as long for each byte of a long text.
+  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at)
+  return bytes
 }
 
 /** Without padding. */

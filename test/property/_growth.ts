@@ -1,9 +1,8 @@
 /**
- * Measures how work grows: by processor time, warmed up, the least of several runs; sizes double until one run takes long enough to be
- * measured.
+ * Measures how work grows: by the clock (processor time has steps of 4 ms), warmed up, the least of several runs, of sizes that double until one run takes long enough to be
+ * measured; where that is too much, of two sizes in turn.
  */
 import { describe, expect, it } from 'vitest'
-import { ownCpuMs } from '../_cpu.ts'
 
 /** Hostile shapes of a size. */
 export const TEXTS: { readonly [shape: string]: (size: number) => string } = {
@@ -37,81 +36,96 @@ export const TEXTS: { readonly [shape: string]: (size: number) => string } = {
 }
 
 const SMALLEST = 1200
+const LARGEST = 76_800
 /** Milliseconds from which on a run can be compared with another. */
 const MEASURABLE = 4
 /** For what leaves much garbage, whose collection counts. */
 const MEASURABLE_DOCUMENT = 30
-const LARGEST = 80_000
-/** How often a run is repeated to be sure, turn by turn: processor time is counted in steps of up to 4 ms. */
-const REPEATS = [1, 8, 8, 16, 8, 8, 32]
-/** Later turns look at two doublings: one may cross a size from which on strings or garbage cost more. */
-const DOUBLINGS = 2
-/** How many times as long twice the bytes may take. */
-export const MOST = 2.5
+/** How many times as long a text sixteen times as long may take: in proportion that is 16, in a square 256. */
+export const MOST = 96
+const STEP = 16
+/** As the first look sees it, of twice the text. */
+const MOST_OF_TWICE = 2.5
+/** To be sure: how often both sizes are measured in turn, and for how long. */
+const TURNS = 64
+const TURNS_MS = 5000
+/** From some size on a string costs several times as much for each byte. What is still quick is looked at beyond it, too: texts so many times as long. */
+const BEYOND = 8
+const QUICK_MS = 100
 
-async function cpuOf(run: () => unknown): Promise<number> {
-  const start = ownCpuMs()
-  await run()
-  return ownCpuMs() - start
+async function clockOf(run: () => unknown, repeats = 1): Promise<number> {
+  const start = performance.now()
+  for (let turn = 0; turn < repeats; turn++) await run()
+  return performance.now() - start
 }
 
 /** The least time of three runs, or of those up to the first one whose time is enough. */
 async function leastOf(run: () => unknown, isEnough: (ms: number) => boolean): Promise<number> {
-  let least = await cpuOf(run)
-  for (let turn = 1; turn < 3 && !isEnough(least); turn++) least = Math.min(least, await cpuOf(run))
+  let least = await clockOf(run)
+  for (let turn = 1; turn < 3 && !isEnough(least); turn++) least = Math.min(least, await clockOf(run))
   return least
 }
 
-/** How many times as long a doubling takes, of `doublings` the mean, not more exactly than `MOST` needs; 1 where nothing takes long enough to tell. */
+/**
+ * How many times as long a text sixteen times as long takes, not more exactly than `MOST` needs; 1 where nothing takes long enough to tell.
+ *
+ * The first look, at twice a text, is enough for most. Where it is not, a collection of garbage or a machine that was slower
+ * for a while may have fallen into one of the runs.
+ */
 export async function growthOf(
   read: (text: string) => unknown,
   shape: (size: number) => string,
   measurable: number = MEASURABLE,
-  repeats = 1,
-  doublings = 1,
 ): Promise<number> {
   let first: number | undefined
-  let count = 0
-  let growth = 1
-  const run = async (text: string): Promise<void> => {
-    for (let turn = 0; turn < repeats; turn++) await read(text)
-  }
   for (let size = SMALLEST; size <= LARGEST; size *= 2) {
     const text = shape(size)
-    const most = first === undefined ? measurable : first * MOST ** (count + 1)
+    const most = first === undefined ? measurable : first * MOST_OF_TWICE
     const time = await leastOf(
-      () => run(text),
+      () => read(text),
       (ms) => ms <= most,
     )
-    if (first === undefined) {
-      if (time >= measurable) first = time
-      continue
-    }
-    count++
-    growth = (time / first) ** (1 / count)
-    if (count === doublings) break
+    if (first !== undefined)
+      return time <= most ? (time / first) ** Math.log2(STEP) : pairedGrowth(read, shape)
+    if (time >= measurable) first = time
   }
-  return growth
+  return 1
 }
 
-/** Tests that each of these takes at most 2.5 times as long for twice the text, of every shape. */
+async function pairedGrowth(
+  read: (text: string) => unknown,
+  shape: (size: number) => string,
+): Promise<number> {
+  const near = await growthTo(LARGEST, read, shape)
+  return near.growth <= MOST || near.ms > QUICK_MS
+    ? near.growth
+    : (await growthTo(LARGEST * BEYOND, read, shape)).growth
+}
+
+/** Of a size and a sixteenth of it, as many bytes of each, in turn for as long as it takes: what slows the machine down slows both. */
+async function growthTo(
+  size: number,
+  read: (text: string) => unknown,
+  shape: (size: number) => string,
+): Promise<{ readonly growth: number; readonly ms: number }> {
+  const [small, large] = [shape(size / STEP), shape(size)]
+  let [least, ms, growth] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  const until = performance.now() + TURNS_MS
+  for (let turn = 0; turn < TURNS && growth > MOST && (turn === 0 || performance.now() < until); turn++) {
+    ms = Math.min(ms, await clockOf(() => read(large)))
+    if (ms < MEASURABLE) return { growth: 1, ms }
+    least = Math.min(least, await clockOf(() => read(small), STEP))
+    growth = STEP * (ms / least)
+  }
+  return { growth, ms }
+}
+
+/** Tests that each of these takes at most 96 times as long for sixteen times the text, of every shape. */
 export function growsInProportion(all: { readonly [reader: string]: (text: string) => unknown }): void {
   describe.each(Object.keys(all))('%s', (reader) => {
-    it.each(Object.keys(TEXTS))('%s: twice as much takes at most 2.5 times as long', async (shape) => {
-      // A collection of garbage, or a step of the clock, may fall into one of the runs: longer ones, before it counts.
-      let growth = 0
-      for (const repeats of REPEATS) {
-        const measurable = reader.startsWith('a document') ? MEASURABLE_DOCUMENT : MEASURABLE
-        growth = await growthOf(
-          all[reader]!,
-          TEXTS[shape]!,
-          measurable * repeats,
-          repeats,
-          repeats === 1 ? 1 : DOUBLINGS,
-        )
-        if (growth <= MOST) break
-      }
-      expect(growth).toBeLessThanOrEqual(MOST)
+    it.each(Object.keys(TEXTS))('%s: sixteen times as much takes at most 96 times as long', async (shape) => {
+      const measurable = reader.startsWith('a document') ? MEASURABLE_DOCUMENT : MEASURABLE
+      expect(await growthOf(all[reader]!, TEXTS[shape]!, measurable)).toBeLessThanOrEqual(MOST)
     })
   })
 }
