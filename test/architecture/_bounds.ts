@@ -301,10 +301,8 @@ export const BOUNDS: readonly Bound[] = [
       'src/request/telemetry.ts': 'Span.run.work',
       'src/request/wire.ts': 'ContextWire.publish',
       'src/mcp-events/admin/admin.ts': 'EventAdmin.answer',
-      'src/mcp-events/admin/operations.ts': 'EventOperations.list EventOperations.show',
       'src/tasks/admin/admin.ts': 'TaskAdmin.answer',
-      'src/tasks/admin/gate.ts': 'AdminActions.act AdminGate.answer AdminGate.answer.of',
-      'src/tasks/admin/operations.ts': 'TaskOperations.list TaskOperations.show',
+      'src/tasks/admin/gate.ts': 'Operations',
       'src/tasks/admission.ts': 'createThroughMiddleware.create',
       'src/tasks/call.ts': 'CallTask Create',
       'src/tasks/endpoint-secrets.ts':

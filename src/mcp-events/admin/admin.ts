@@ -45,21 +45,16 @@ export interface EventAdmin {
  */
 export function createEventAdmin(options: EventAdminOptions): EventAdmin {
   requireOptions('createEventAdmin', options, OPTIONS)
-  const gate = createAdminGate('createEventAdmin', 'MAYFLY_EVENTS_SECRET', options, EVENT_ACTIONS)
   const of: EventAdmin['of'] = (server) => {
     const operated = operatedOf.get(server.events)
     if (operated === undefined)
       throw new TypeError('createEventAdmin().of needs a server whose events are of this copy of mayfly-mcp.')
     return createOperations(operated)
   }
+  const gate = createAdminGate('createEventAdmin', 'MAYFLY_EVENTS_SECRET', options, EVENT_ACTIONS, of)
   return {
     of,
-    answer: (request, query, server) => gate.answer(request, query, () => of(server)),
-    refuseSecrets(given) {
-      if (gate.hasSecret([given]))
-        throw new TypeError(
-          'The "secret" of createEventAdmin must differ from "secret" of createEventEndpoint: it opens more.',
-        )
-    },
+    answer: gate.answer,
+    refuseSecrets: (given) => gate.refuseSecrets([given], '"secret" of createEventEndpoint'),
   }
 }

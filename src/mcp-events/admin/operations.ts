@@ -153,8 +153,8 @@ async function letterOf({ data }: Core, id: string): Promise<Entry<DeadLetter>> 
 
 /** Null: gone. A log that was deleted and began again has other events under the same numbers. */
 async function eventOf({ data }: Core, { type, seq, eventId }: DeadLetter): Promise<StoredEvent | null> {
-  const found = await data.read<StoredEvent>(eventKey(type, seq))
-  return found?.value.eventId === eventId ? (found?.value ?? null) : null
+  const event = (await data.read<StoredEvent>(eventKey(type, seq)))?.value
+  return event !== undefined && event.eventId === eventId ? event : null
 }
 
 /** Null: it has ended. */
@@ -177,8 +177,9 @@ export function checkList(options: DeadLetterListOptions): void {
 /** @throws CursorError */
 function keyIn(after: string): string {
   const bytes = after.length <= 1000 ? fromBase64Url(after) : undefined
-  const key = bytes === undefined ? '' : new TextDecoder().decode(bytes)
-  if (!isDeadId(deadIdOf(key)) || keyOfDead(deadIdOf(key)) !== key) throw new CursorError()
+  const key = new TextDecoder().decode(bytes)
+  const id = deadIdOf(key)
+  if (!isDeadId(id) || keyOfDead(id) !== key) throw new CursorError()
   return key
 }
 

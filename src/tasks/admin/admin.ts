@@ -45,21 +45,16 @@ export interface TaskAdmin {
  */
 export function createTaskAdmin(options: TaskAdminOptions): TaskAdmin {
   requireOptions('createTaskAdmin', options, OPTIONS)
-  const gate = createAdminGate('createTaskAdmin', 'MAYFLY_TASKS_SECRET', options, TASK_ACTIONS)
   const of: TaskAdmin['of'] = (server) => {
     const runs = runsOf.get(server.tasks)
     if (runs === undefined)
       throw new TypeError('createTaskAdmin().of needs a server whose tasks are of this copy of mayfly-mcp.')
     return createOperations(runs)
   }
+  const gate = createAdminGate('createTaskAdmin', 'MAYFLY_TASKS_SECRET', options, TASK_ACTIONS, of)
   return {
     of,
-    answer: (request, query, server) => gate.answer(request, query, () => of(server)),
-    refuseSecrets(given) {
-      if (gate.hasSecret(given))
-        throw new TypeError(
-          'The "secret" of createTaskAdmin must differ from "secret" and "urlSecret" of createTaskEndpoint: it opens more.',
-        )
-    },
+    answer: gate.answer,
+    refuseSecrets: (given) => gate.refuseSecrets(given, '"secret" and "urlSecret" of createTaskEndpoint'),
   }
 }

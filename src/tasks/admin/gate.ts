@@ -1,79 +1,77 @@
 /** How an endpoint answers its operators: their secret first, then one of the actions of its admin. */
-import { isA } from '../../definition/error-text.ts'
+import { memberOf, textOf } from '../../definition/error-text.ts'
 import { jsonAnswer } from '../../http/json-answer.ts'
 import { createUnsetAnswer } from '../../http/unset-secret.ts'
 import { createOptionalSecrets, isBearer, listed } from '../endpoint-secrets.ts'
-import { CursorError } from '../stored.ts'
-import { checkNames, QueryError } from './query.ts'
+import { type ListFilters, readAsked } from './query.ts'
 
 type Secret = string | readonly string[]
 
-/** What an admin can be asked for. */
-export interface AdminActions<Action extends string, Operations> {
+/** What an admin can be asked for. Each action but `list` takes one value, that of its name in the query. */
+export interface AdminActions<Action extends string, Filters extends object> extends ListFilters<Filters> {
   /** The method of each action. */
-  readonly methods: { readonly [action in Action]: 'GET' | 'POST' }
-  /** The names that `list` takes. */
-  readonly filters: readonly string[]
-  /** Performs an action with its value in the query. */
-  act(action: Action, query: URLSearchParams, operations: Operations): Promise<object>
-  /** The status of a refusal, which has a `code`. Undefined for any other error. */
-  refusalOf(error: unknown): { readonly status: number; readonly code: string } | undefined
+  readonly methods: { readonly [action in Action]: string }
+  /** The status of a refusal, which may have a `code`. Undefined for any other error. */
+  statusOf(error: unknown): number | undefined
 }
 
-export interface AdminGate<Operations> {
+type Operations<Action extends string> = {
+  readonly [action in Action]: (value: never) => Promise<object>
+}
+
+export interface AdminGate<Server> {
   /** Undefined for a request that is not for the admin. Rejects with errors of the store. */
-  answer(request: Request, query: URLSearchParams, of: () => Operations): Promise<Response> | undefined
-  /** Whether one of these is a secret of the admin. */
-  hasSecret(given: readonly Secret[]): boolean
+  answer(request: Request, query: URLSearchParams, server: Server): Promise<Response> | undefined
+  /** @throws TypeError if one of these, which `others` names, is a secret of the admin. */
+  refuseSecrets(given: readonly Secret[], others: string): void
 }
 
 /**
  * @param creator What the user calls: `createTaskAdmin`.
  * @param variable The usual name of its secret's variable.
+ * @param of The operations of a server.
  * @throws TypeError for a secret that is too short.
  */
-export function createAdminGate<Action extends string, Operations>(
+export function createAdminGate<Action extends string, Filters extends object, Server>(
   creator: string,
   variable: string,
   options: { readonly secret: Secret | undefined },
-  actions: AdminActions<Action, Operations>,
-): AdminGate<Operations> {
+  actions: AdminActions<Action, Filters>,
+  of: (server: Server) => Operations<Action>,
+): AdminGate<Server> {
   const secrets = createOptionalSecrets(creator, 'secret', options)
   const unset = createUnsetAnswer(creator, 'secret', variable)
-  return {
-    answer(request, query, of) {
-      const action = (Object.keys(actions.methods) as Action[]).find((name) => query.has(name))
-      if (action === undefined) return undefined
-      if (secrets === undefined) return Promise.resolve(unset())
-      return isBearer(request, secrets).then((isOurs) =>
-        isOurs
-          ? perform(actions, action, request.method, query, of())
-          : jsonAnswer(401, { error: `Send the secret of ${creator} as a bearer token.` }),
-      )
-    },
-    hasSecret(given) {
-      const own = secrets === undefined ? [] : listed(options.secret ?? [])
-      return given.flatMap(listed).some((secret) => own.includes(secret))
-    },
+  const respond = async (
+    action: Action,
+    request: Request,
+    query: URLSearchParams,
+    server: Server,
+  ): Promise<Response> => {
+    if (secrets === undefined) return unset()
+    if (!(await isBearer(request, secrets)))
+      return jsonAnswer(401, { error: `Send the secret of ${creator} as a bearer token.` })
+    const allow = actions.methods[action]
+    if (request.method !== allow) return jsonAnswer(405, { error: `Send a ${allow}.` }, { allow })
+    let asked: object | string | null | undefined
+    try {
+      asked = readAsked(action, query, actions)
+      return jsonAnswer(200, await of(server)[action](asked as never))
+    } catch (error) {
+      // What cannot be read is the request's fault.
+      const status = asked === undefined ? 400 : actions.statusOf(error)
+      if (status === undefined) throw error
+      return jsonAnswer(status, { code: memberOf(error, 'code'), error: textOf(error) })
+    }
   }
-}
-
-async function perform<Action extends string, Operations>(
-  { methods, filters, act, refusalOf }: AdminActions<Action, Operations>,
-  action: Action,
-  method: string,
-  query: URLSearchParams,
-  operations: Operations,
-): Promise<Response> {
-  const allow = methods[action]
-  if (method !== allow) return jsonAnswer(405, { error: `Send a ${allow}.` }, { allow })
-  try {
-    checkNames(action, query, action === 'list' ? filters : [])
-    return jsonAnswer(200, await act(action, query, operations))
-  } catch (error) {
-    if (isA(error, QueryError) || isA(error, CursorError)) return jsonAnswer(400, { error: error.message })
-    const refusal = refusalOf(error)
-    if (refusal === undefined) throw error
-    return jsonAnswer(refusal.status, { code: refusal.code, error: (error as Error).message })
+  return {
+    answer(request, query, server) {
+      const action = (Object.keys(actions.methods) as Action[]).find((name) => query.has(name))
+      return action && respond(action, request, query, server)
+    },
+    refuseSecrets(given, others) {
+      const own = secrets && listed(options.secret!)
+      if (given.flatMap(listed).some((secret) => own?.includes(secret)))
+        throw new TypeError(`The "secret" of ${creator} must differ from ${others}: it opens more.`)
+    },
   }
 }

@@ -1,38 +1,37 @@
 /** The query of an operator's request: names that are known, each once. */
-import { textOf } from '../../definition/error-text.ts'
 
-/** The request cannot be understood, as its message says. */
-export class QueryError extends Error {}
-
-/** @throws QueryError for a name that `action` does not take, and for one that is repeated. */
-export function checkNames(action: string, query: URLSearchParams, filters: readonly string[]): void {
-  const known = [action, ...filters]
-  const names = [...query.keys()]
-  const wrong = names.find((name, index) => !known.includes(name) || names.indexOf(name) !== index)
-  if (wrong === undefined) return
-  throw new QueryError(`"${wrong.slice(0, 40)}" is unknown or repeated: ${action} takes ${known.join(', ')}.`)
+/** What `list` of an admin takes. */
+export interface ListFilters<Filters extends object> {
+  readonly numbers: readonly string[]
+  readonly texts: readonly string[]
+  /** @throws for filters that `list` refuses. */
+  checkList(filters: Filters): void
 }
 
-/** @throws QueryError for what `check` refuses. */
-export function readFilters<Options extends object>(
+/**
+ * What an action is asked for: the filters of `list`, or the value of any other.
+ *
+ * @throws TypeError for a name that `action` does not take, for one that is repeated, and for what `checkList` refuses.
+ */
+export function readAsked<Filters extends object>(
+  action: string,
   query: URLSearchParams,
-  numbers: readonly string[],
-  texts: readonly string[],
-  check: (options: Options) => void,
-): Options {
-  const given = [...numbers, ...texts].filter((name) => query.has(name))
-  const options = Object.fromEntries(
-    given.map((name) => {
-      const text = query.get(name)!
-      return [name, numbers.includes(name) ? toNumber(text) : text]
-    }),
-  ) as Options
-  try {
-    check(options)
-  } catch (error) {
-    throw new QueryError(textOf(error))
-  }
-  return options
+  { numbers, texts, checkList }: ListFilters<Filters>,
+): Filters | string | null {
+  const known = action === 'list' ? [action, ...numbers, ...texts] : [action]
+  const names = [...query.keys()]
+  const wrong = names.find((name, index) => !known.includes(name) || names.indexOf(name) !== index)
+  if (wrong !== undefined)
+    throw new TypeError(
+      `"${wrong.slice(0, 40)}" is unknown or repeated: ${action} takes ${known.join(', ')}.`,
+    )
+  if (action !== 'list') return query.get(action)
+  const given = [...query].filter(([name]) => name !== action)
+  const asked = Object.fromEntries(
+    given.map(([name, text]) => [name, numbers.includes(name) ? toNumber(text) : text]),
+  ) as Filters
+  checkList(asked)
+  return asked
 }
 
 /** `Number('')` is 0. */

@@ -1,9 +1,9 @@
 /** The requests of an operator to a task endpoint: `?list`, `?show=<id>`, `?retry=<id>` and `?cancel=<id>`. */
 import { isA } from '../../definition/error-text.ts'
-import { type Action, FILTERS, METHODS, NUMBERS, TEXTS } from './actions.ts'
+import { CursorError } from '../stored.ts'
+import { type Action, METHODS, NUMBERS, TEXTS } from './actions.ts'
 import type { AdminActions } from './gate.ts'
-import { checkList, type TaskOperations } from './operations.ts'
-import { readFilters } from './query.ts'
+import { checkList, type TaskListOptions } from './operations.ts'
 import { type TaskAdminCode, TaskAdminError } from './refusal.ts'
 
 const STATUS: { readonly [code in TaskAdminCode]: number } = {
@@ -16,13 +16,14 @@ const STATUS: { readonly [code in TaskAdminCode]: number } = {
   CANNOT_LIST: 501,
 }
 
-export const TASK_ACTIONS: AdminActions<Action, TaskOperations> = {
+export const TASK_ACTIONS: AdminActions<Action, TaskListOptions> = {
   methods: METHODS,
-  filters: FILTERS,
-  async act(action, query, operations) {
-    if (action === 'list') return operations.list(readFilters(query, NUMBERS, TEXTS, checkList))
-    return operations[action](query.get(action)!)
+  numbers: NUMBERS,
+  texts: TEXTS,
+  checkList,
+  statusOf(error) {
+    // Of the store, which alone can read it.
+    if (isA(error, CursorError)) return 400
+    return isA(error, TaskAdminError) ? STATUS[error.code] : undefined
   },
-  refusalOf: (error) =>
-    isA(error, TaskAdminError) ? { status: STATUS[error.code], code: error.code } : undefined,
 }
