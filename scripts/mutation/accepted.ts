@@ -18,7 +18,7 @@ export const ACCEPTED: readonly Accepted[] = [
   {
     file: 'src/definition/base64.ts',
     within: 'toBase64',
-    line: 'for (let start = 0; start < bytes.length; start += 32_768) {',
+    line: 'for (let start = 0; start < bytes.length; start += 4096) {',
     original: 'start < bytes.length',
     replacement: 'start <= bytes.length',
     reason: 'One slice more is empty, and adds nothing.',
