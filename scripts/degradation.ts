@@ -2,7 +2,7 @@
  * Writes `docs/degradation.md` from the degradation matrix, so that the two cannot disagree.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type Abilities, ALL_ABILITIES } from '../deploy/contract/abilities.ts'
+import { type Abilities, ALL_ABILITIES, type Engine } from '../deploy/contract/abilities.ts'
 import {
   type Cell,
   type Column,
@@ -62,13 +62,14 @@ const PLATFORMS_HEAD = `
 
 What reaches all isolates; \`createMemory…\` reaches one.
 
-| adapter | streams | reports disconnects | buses | rendezvous | stored subscriptions | task stores | task runners |
-|---|---|---|---|---|---|---|---|
+| adapter | streams | reports disconnects | buses | rendezvous | stored subscriptions | stores of tasks and MCP Events | task runners | event runners |
+|---|---|---|---|---|---|---|---|---|
 `
 
 const PLATFORMS_TAIL = `
-- **Vercel Edge** has no sockets, so neither Redis, Postgres, NATS nor tasks; questions to modern clients and progress work. Vercel deprecated it.
+- **Vercel Edge** has no sockets, so neither Redis, Postgres, NATS, tasks nor events; questions to modern clients and progress work. Vercel deprecated it.
 - **Netlify Edge** documents no sockets: the same holds.
+- **Cloudflare Workers** can deliver events by a cron trigger, too.
 - **Deno Deploy** can do what Deno can, but may run several isolates, so it has no sessions: share a bus, and run tasks by a schedule.
 - **Supabase** has no sessions either, and ends streams after 150 s (paid plans 400 s): clients listen again.
 - **Lambda** keeps a call running when its client has left.
@@ -84,6 +85,7 @@ const TAIL = `
 | stored subscriptions | \`subscriptions\`, with a bus and a secret | [change notifications to legacy clients](events-reference.md#legacy-clients) |
 | a rendezvous | \`rendezvous\`, with \`legacy: 'rendezvous'\` | [questions to legacy clients](rendezvous.md), on the response stream |
 | tasks | \`tasks\` | [calls that outlive a request](tasks.md) |
+| events | \`events\`, for webhooks also \`auth\` | [MCP Events](mcp-events.md), by which a client acts while no user is there |
 | streaming | the platform, and a client that accepts \`text/event-stream\` | progress, log messages, change notifications |
 
 ## What the user sees when it does not work
@@ -148,8 +150,12 @@ function platformCells({ lacks, ...can }: Abilities): readonly string[] {
     isStreaming ? list(can.subscriptions, 'memory') : 'no',
     list(can.stores, 'memory'),
     list(can.runners),
+    list(can.runners.filter((engine) => RUN_EVENTS.includes(engine))),
   ]
 }
+
+/** Deliveries are short: they need no engine that holds a state between its steps. */
+const RUN_EVENTS: readonly Engine[] = ['pollingRunner', 'cron', 'sqsRunner', 'cloudflareQueues']
 
 const PLAIN: { readonly [engine: string]: string } = {
   cron: 'cron',
@@ -202,6 +208,12 @@ export function renderDegradation(): string {
       `| \`${feature}\` | ${cell(feature, 'modern')} | ${cell(feature, 'legacy')} | ${cell(feature, 'session')} |`,
   )
   rows.push('| `tasks` | needs tasks, client support, `task` of the tool | no | no |')
+  const everywhere = (mode: string, needs: string): string => `| ${[mode, needs, needs, needs].join(' | ')} |`
+  rows.push(
+    everywhere('`events/poll`', 'needs events'),
+    everywhere('`events/stream`', 'needs events, streaming'),
+    everywhere('`events/subscribe`', 'needs events, auth'),
+  )
   return compact(`${HEAD}${rows.join('\n')}\n${platforms()}${TAIL}${reasons()}\n`)
 }
 

@@ -1,6 +1,6 @@
 /**
  * OpenTelemetry: one server span and one measured duration per request, following the semantic conventions for MCP, and the same for each
- * run of a task. A separate entry point, so that it is loaded only if it is used.
+ * run of a task; metrics of the deliveries of events. A separate entry point, so that it is loaded only if it is used.
  */
 import {
   type Attributes,
@@ -12,6 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { type Names, refuseUnknown } from './definition/unknown-option.ts'
+import { createEventTelemetry } from './otel/events.ts'
 import { createFlush } from './otel/flush.ts'
 import { clipped, createInstruments, SCOPE, SECONDS } from './otel/instruments.ts'
 import { parentOf } from './otel/parent.ts'
@@ -21,9 +22,12 @@ import { LEGACY_VERSIONS, MODERN_VERSIONS } from './protocol/versions.ts'
 import type { Span, Telemetry, TracedOutcome, TracedRequest } from './request/telemetry.ts'
 
 export type {
+  EventTelemetry,
   Span,
   TaskTelemetry,
   Telemetry,
+  TracedDelivery,
+  TracedGivenUp,
   TracedOutcome,
   TracedQueue,
   TracedRequest,
@@ -58,6 +62,10 @@ const OPTIONS: Names<OpenTelemetryOptions> = { tracer: 'object', meter: 'object'
  * `mayfly.tasks.run.duration` (seconds, by `mayfly.tasks.outcome`), `mayfly.tasks.crashes`, and whenever the server looks for due tasks
  * `mayfly.tasks.queue.depth` and `mayfly.tasks.queue.age` (seconds).
  *
+ * Records the deliveries of events to webhooks: `mayfly.events.delivery.duration` (seconds, by `error.type`), and of those that were taken
+ * `mayfly.events.delivery.age` (seconds) and `mayfly.events.delivery.requests`; `mayfly.events.given_up`; with each run
+ * `mayfly.events.queue.depth` and `mayfly.events.queue.age` (seconds).
+ *
  * ```ts
  * new MCPServer({ …, telemetry: openTelemetry() })
  * ```
@@ -89,6 +97,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
       } satisfies Span
     },
     tasks: createTaskTelemetry(tracer, meter, flush),
+    events: createEventTelemetry(meter),
   }
 }
 
@@ -150,9 +159,14 @@ function measuredOf(request: TracedRequest, outcome: TracedOutcome, isKnown: IsK
 
 const VERSIONS: readonly string[] = [...MODERN_VERSIONS, ...LEGACY_VERSIONS]
 
-/** The methods of the protocol and its extension for tasks. Clients can invent others. */
+/** The methods of the protocol and its extensions for tasks and events. Clients can invent others. */
 const METHODS: readonly string[] = [
   'completion/complete',
+  'events/list',
+  'events/poll',
+  'events/stream',
+  'events/subscribe',
+  'events/unsubscribe',
   'initialize',
   'logging/setLevel',
   'ping',

@@ -1,6 +1,8 @@
 /** What all parts of Events share. */
+import { callHook } from '../definition/hook.ts'
 import { ANSWER_TIMEOUT_MS, withTimeout } from '../definition/timeout.ts'
 import type { ExtensionHost } from '../request/extension.ts'
+import type { EventTelemetry } from '../request/telemetry.ts'
 import { isInIndex } from './canonical.ts'
 import type { EventSender } from './contract.ts'
 import { createData, type Data } from './data.ts'
@@ -15,6 +17,10 @@ export interface Core {
   /** The server and its stage. */
   tag(): string
   report(error: unknown): void
+  /** Undefined: nobody measures. Its functions are code of the user: call them within `tell`. */
+  telemetry(): EventTelemetry | undefined
+  /** Tells the telemetry of the server, if there is one. Its errors are reported, and nothing waits for it. */
+  tell(record: (telemetry: EventTelemetry, server: string) => void): void
   host(): ExtensionHost
   attach(host: ExtensionHost): void
 }
@@ -41,6 +47,16 @@ export function createCore(settings: Settings): Core {
     data: createData(settings.store, () => hosted().owner.tag()),
     tag: () => hosted().owner.tag(),
     report: (error) => hosted().options().reportError(error, { events: true }),
+    telemetry: () => hosted().telemetry?.events,
+    tell(record) {
+      const { telemetry, owner, options } = hosted()
+      const events = telemetry?.events
+      if (events === undefined) return
+      callHook(
+        () => record(events, owner.id),
+        (error) => options().reportError(error, { telemetry: true, events: true }),
+      )
+    },
     host: hosted,
     attach(given) {
       if (host !== undefined)

@@ -41,6 +41,10 @@ const PAGE = 1000
 const MAX_PAGES = 10
 const PER_COMMIT = 25
 
+/** By the answer that decided it. */
+export const reasonOf = (outcome: PostOutcome | undefined): DeadReason =>
+  outcome === undefined ? 'expired' : 'refused'
+
 /** The subscription, and the writes beside it: one for each letter, and one for each old letter that it replaces. */
 export function deadWrites(
   id: string,
@@ -55,7 +59,7 @@ export function deadWrites(
       ...one,
       subscription: id,
       type: subscription.type,
-      reason: outcome === undefined ? 'expired' : 'refused',
+      reason: reasonOf(outcome),
       lastError:
         outcome === undefined || isAccepted(outcome) ? subscription.lastError : toDeliveryError(outcome),
       ...(outcome !== undefined && 'status' in outcome && { status: outcome.status }),

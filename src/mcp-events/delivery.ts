@@ -3,7 +3,8 @@ import type { KeyedWrite } from '../keyed/store.ts'
 import type { EventPost, PostOutcome } from './contract.ts'
 import { type Core, isWanted } from './core.ts'
 import { toCursor } from './cursor.ts'
-import { deadWrites } from './dead.ts'
+import { deadWrites, reasonOf } from './dead.ts'
+import { isAccepted, toDeliveryError } from './deliver/outcome.ts'
 import { messageId, signHeaders } from './deliver/sign.ts'
 import type { Head, StoredEvent } from './emit.ts'
 import type { EventType } from './event.ts'
@@ -111,12 +112,22 @@ async function sendEvent(sending: Sending, [seq, tries]: Queued): Promise<boolea
   const { eventId, timestamp, data: payload } = stored.value
   const cursor = toCursor(value.epoch, watermarkOf({ ...value, queue: others }, seq))
   const body = JSON.stringify({ eventId, name: value.type, timestamp, data: payload, cursor })
+  const sentAt = Date.now()
   const outcome = await post(sending, eventId, body)
+  const answeredAt = Date.now()
+  core.tell((telemetry, server) =>
+    telemetry.recordDelivery?.({
+      server,
+      event: value.type,
+      error: isAccepted(outcome) ? undefined : toDeliveryError(outcome),
+      tries: tries + 1,
+      durationMs: answeredAt - sentAt,
+      ageMs: answeredAt - Date.parse(timestamp),
+    }),
+  )
   const given = isRefused(outcome) ? [{ seq, tries: tries + 1, eventId, outcome }] : []
-  if (given.length > 0) sending.gaveUp()
   return giveUp(
-    held,
-    id,
+    sending,
     given,
     (subscription) => settle(afterEvent(subscription, seq, outcome, settings.suspendAfterMs)),
     (changed) => (changed.expiresAt === value.expiresAt ? [] : listedWrites(id, changed, changed.expiresAt)),
@@ -125,7 +136,7 @@ async function sendEvent(sending: Sending, [seq, tries]: Queued): Promise<boolea
 
 /** Drops `known` and older events whose time was over, or that too many newer ones have replaced. */
 async function dropLost(sending: Sending, known: number): Promise<boolean> {
-  const { core, held, id } = sending
+  const { core, held } = sending
   const value = held.current()
   const isOther = ([seq]: Queued): boolean => seq !== known
   const oldest = [
@@ -135,10 +146,8 @@ async function dropLost(sending: Sending, known: number): Promise<boolean> {
   const events = await Promise.all(oldest.map(([seq]) => core.data.read(eventKey(value.type, seq))))
   const lost = oldest.filter((_queued, index) => events[index] === undefined)
   const seqs = new Set(lost.map(([seq]) => seq))
-  if (lost.length > 0) sending.gaveUp()
   return giveUp(
-    held,
-    id,
+    sending,
     lost.map(([seq, tries]) => ({ seq, tries })),
     (subscription) => ({
       ...subscription,
@@ -149,15 +158,15 @@ async function dropLost(sending: Sending, known: number): Promise<boolean> {
 }
 
 /** A change by which deliveries are given up. */
-function giveUp(
-  held: Held,
-  id: string,
+async function giveUp(
+  { core, held, id, gaveUp }: Sending,
   given: Parameters<typeof deadWrites>[2],
   change: (subscription: Subscription) => Subscription,
   more: (changed: Subscription) => readonly KeyedWrite[] = () => [],
 ): Promise<boolean> {
   let letters: readonly KeyedWrite[] = []
-  return held.change(
+  const event = held.current().type
+  const isStored = await held.change(
     (subscription) => {
       const changed = change(subscription)
       if (given.length === 0) return changed
@@ -167,6 +176,13 @@ function giveUp(
     },
     (changed) => [...letters, ...more(changed)],
   )
+  if (given.length === 0 || !isStored) return isStored
+  gaveUp()
+  for (const { outcome } of given) {
+    const reason = reasonOf(outcome)
+    core.tell((telemetry, server) => telemetry.recordGivenUp?.({ server, event, reason }))
+  }
+  return true
 }
 
 async function post(

@@ -20,12 +20,30 @@ interface Counts {
 /** Until nothing is due, or the time is over. Never rejects: errors are reported. */
 export async function runEvents(core: Core, { env, deadline }: EventPlatform): Promise<EventRun> {
   const platform: TurnPlatform = { env, deadline: deadline ?? Date.now() + DURATION_MS }
+  await measureQueue(core)
   const [done] = await Promise.all([deliverAll(core, platform), runHooks(core, platform)])
   // A delivery may have ended a subscription.
   const hooksAt = await runHooks(core, platform)
   const { nextDueAt } = done
   if (hooksAt === null || nextDueAt === null) return { ...done, nextDueAt: nextDueAt ?? hooksAt }
   return { ...done, nextDueAt: Math.min(nextDueAt, hooksAt) }
+}
+
+/** The most subscriptions that are counted. */
+const MAX_COUNTED = 1000
+
+async function measureQueue(core: Core): Promise<void> {
+  if (core.telemetry()?.recordQueue === undefined) return
+  try {
+    const { keys } = await core.data.keys(DUE_PREFIX, MAX_COUNTED)
+    const now = Date.now()
+    const due = keys.map((key) => readDueKey(key).at).filter((at) => at <= now)
+    core.tell((telemetry, server) =>
+      telemetry.recordQueue?.({ server, due: due.length, oldestDueMs: due.length === 0 ? 0 : now - due[0]! }),
+    )
+  } catch (error) {
+    core.report(error)
+  }
 }
 
 async function deliverAll(core: Core, platform: TurnPlatform): Promise<EventRun> {

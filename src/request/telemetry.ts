@@ -1,5 +1,5 @@
 /**
- * The interface to a tracing library: creates a span for each request and for each run of a task.
+ * The interface to a tracing library: creates a span for each request and for each run of a task, and records the deliveries of events.
  */
 
 /** One JSON-RPC request, with what is known before it is served. */
@@ -43,6 +43,8 @@ export interface Telemetry {
   start(request: TracedRequest): Span
   /** For servers with tasks. Nothing waits for it. */
   readonly tasks?: TaskTelemetry
+  /** For servers with events. Nothing waits for it. */
+  readonly events?: EventTelemetry
 }
 
 /** What a server reports about its tasks. */
@@ -88,8 +90,42 @@ export interface TracedRunOutcome {
 export interface TracedQueue {
   /** The server's `id`. */
   readonly server: string
-  /** The number of due tasks. A store may count only some thousands. */
+  /** The number of due tasks, or of subscriptions with a delivery that is due. A store may count only some thousands, of subscriptions 1000. */
   readonly due: number
   /** Milliseconds for which the first of them has been due. 0 if there is none. */
   readonly oldestDueMs: number
+}
+
+/** What a server reports about the deliveries of its events to webhooks. */
+export interface EventTelemetry {
+  /** One request with an event was answered, or not. */
+  recordDelivery?(delivery: TracedDelivery): void
+  /** A delivery was given up: it is a dead letter now. */
+  recordGivenUp?(delivery: TracedGivenUp): void
+  /** The subscriptions that wait for a delivery, at the beginning of each run. */
+  recordQueue?(queue: TracedQueue): void
+}
+
+export interface TracedDelivery {
+  /** The server's `id`. */
+  readonly server: string
+  /** The name of the event: one of those of the server. */
+  readonly event: string
+  /** Why the endpoint did not take it, as its client learns it: `timeout`, `http_5xx` and others. Undefined: it did. */
+  readonly error?: string | undefined
+  /** The requests with this event to this subscription so far, this one included. */
+  readonly tries: number
+  /** Milliseconds from the request to its answer. */
+  readonly durationMs: number
+  /** Milliseconds from the event's timestamp to the answer. */
+  readonly ageMs: number
+}
+
+export interface TracedGivenUp {
+  /** The server's `id`. */
+  readonly server: string
+  /** The name of the event. */
+  readonly event: string
+  /** `refused`: by 410 or 413. `expired`: the event was deleted first. */
+  readonly reason: 'refused' | 'expired'
 }

@@ -1,6 +1,7 @@
 /** A server with events, callers with tokens, and endpoints that record what they get. */
 import * as z from 'zod'
 import { staticTokens } from '../../../src/auth.ts'
+import type { MCPServerConfig } from '../../../src/index.ts'
 import type { KeyedStore } from '../../../src/keyed/store.ts'
 import {
   createEvent,
@@ -78,6 +79,7 @@ export async function isSigned({ headers, raw }: Received, secret: string): Prom
 export function createEventServer(
   options: Partial<EventsOptions> = {},
   store: KeyedStore = createMemoryEvents(),
+  config: Pick<MCPServerConfig, 'telemetry'> = {},
 ) {
   const endpoints = createEndpoints()
   const errors: unknown[] = []
@@ -91,6 +93,7 @@ export function createEventServer(
       auth,
       onError: (error) => void errors.push(error),
       events: events({ types: { incident }, store, deliver: endpoints, ...options }),
+      ...config,
     })
   const server = make()
   const call = (person: Person, method: string, params: object): Promise<Answer> =>
