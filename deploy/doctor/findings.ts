@@ -200,13 +200,27 @@ function taskFindings(
   return [{ level: 'warning', message }]
 }
 
-/** Where Events are stored, and what makes the deliveries that `emit` did not. */
+/** Where Events are stored, what makes the deliveries that `emit` did not, and what keeps them out of private networks. */
 function eventFindings(
-  { hasEvents = false, hasLocalEvents = false, hasEventRunner = false }: DeploymentInfo,
+  info: DeploymentInfo,
+  target: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
+  cron: Cron | undefined,
+): Finding[] {
+  const { hasEvents = false, hasEventSender = false } = info
+  if (!hasEvents) return []
+  const found = storedEventFindings(info, target, cron)
+  // On Cloudflare Workers, `fetch` reaches nothing private.
+  if (hasEventSender || target.tasks === 'objects') return found
+  const message =
+    'events are sent by fetch, which also connects to private addresses if a name of a client resolves to one: pass deliver: nodeEventSender() of mayfly-mcp/node to events(), see docs/mcp-events-running.md'
+  return [...found, { level: 'warning', message }]
+}
+
+function storedEventFindings(
+  { hasLocalEvents = false, hasEventRunner = false }: DeploymentInfo,
   { title, hasOneProcess, tasks }: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
   cron: Cron | undefined,
 ): Finding[] {
-  if (!hasEvents) return []
   if (hasLocalEvents && !hasOneProcess) {
     const message = `events are kept in memory, and ${title} may run several processes or isolates and end any of them: pass a shared store, see docs/mcp-events-running.md`
     return [{ level: 'warning', message }]

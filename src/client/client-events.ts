@@ -1,8 +1,9 @@
 /** `client.events`: the events of servers (the extension `io.modelcontextprotocol/events`, SEP-3415). */
-import { ProtocolError, type StandardSchemaV1 } from '@modelcontextprotocol/client'
+import { ProtocolError } from '@modelcontextprotocol/client'
 import { isA, memberOf } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
+import { ANYTHING } from './anything.ts'
 import { type Connection, REQUEST_SETTINGS, type RequestSettings } from './connection.ts'
 import { MCPClientError } from './errors.ts'
 import type { Servers } from './servers.ts'
@@ -88,7 +89,7 @@ export interface ClientEvents<Name extends string> {
     subscription: EventSubscription,
     settings?: RequestSettings,
   ): Promise<SubscribedEvents>
-  /** Ends a subscription. */
+  /** Ends a subscription. Takes also what `subscribe` took: the name, the arguments and the URL say which one it is. */
   unsubscribe(
     server: Name,
     subscription: EventSelection & { readonly delivery: { readonly url: string } },
@@ -106,16 +107,13 @@ const SUBSCRIPTION: Names<EventSubscription> = {
   maxAgeMs: [0],
 }
 
+const DELIVERY: Names<EventSubscription['delivery']> = { url: 'string', secret: 'string' }
+
 const METHOD_NOT_FOUND = -32601
 const MAX_ERROR_CHARACTERS = 4096
 /** Pages of a list, and events of one answer. */
 const MAX_PAGES = 50
 const MAX_EVENTS = 1000
-
-/** The answers are validated here. */
-const ANYTHING: StandardSchemaV1<unknown, unknown> = {
-  '~standard': { version: 1, vendor: 'mayfly-mcp', validate: (value) => ({ value }) },
-}
 
 export function createClientEvents<Name extends string>(servers: Servers<Name>): ClientEvents<Name> {
   const ask = <T>(
@@ -150,19 +148,21 @@ export function createClientEvents<Name extends string>(servers: Servers<Name>):
       requireOptions('events.poll', poll, POLL, 'name')
       return ask(server, 'events/poll', { cursor: null, ...poll }, settings, readPolled)
     },
-    async subscribe(server, { delivery, ...rest }, settings) {
-      requireOptions('events.subscribe', { delivery, ...rest }, SUBSCRIPTION, 'name', 'delivery')
-      requireOptions(
-        '"delivery" of events.subscribe',
-        delivery,
-        { url: 'string', secret: 'string' },
-        'url',
-        'secret',
-      )
+    async subscribe(server, subscription, settings) {
+      requireOptions('events.subscribe', subscription, SUBSCRIPTION, 'name', 'delivery')
+      const { delivery, ...rest } = subscription
+      requireOptions('"delivery" of events.subscribe', delivery, DELIVERY, 'url', 'secret')
       const params = { arguments: {}, cursor: null, ...rest, delivery: { mode: 'webhook', ...delivery } }
       return ask(server, 'events/subscribe', params, settings, readSubscribed)
     },
-    async unsubscribe(server, { name, arguments: args = {}, delivery: { url } }, settings) {
+    async unsubscribe(server, subscription, settings) {
+      requireOptions('events.unsubscribe', subscription, SUBSCRIPTION, 'name', 'delivery')
+      requireOptions('"delivery" of events.unsubscribe', subscription.delivery, DELIVERY, 'url')
+      const {
+        name,
+        arguments: args = {},
+        delivery: { url },
+      } = subscription
       const params = { name, arguments: args, delivery: { mode: 'webhook', url } }
       await ask(server, 'events/unsubscribe', params, settings, () => true)
     },

@@ -1,7 +1,8 @@
 /** `tasks/get`, `tasks/update` and `tasks/cancel` (the extension `io.modelcontextprotocol/tasks`). */
 
-import { type Client, ProtocolError, type StandardSchemaV1 } from '@modelcontextprotocol/client'
+import { type Client, ProtocolError } from '@modelcontextprotocol/client'
 import { isA } from '../definition/error-text.ts'
+import { ANYTHING } from './anything.ts'
 import type { Connection, RequestSettings } from './connection.ts'
 import { MCPClientError } from './errors.ts'
 import { type DetailedTask, printableId, readDetails, TASKS_EXTENSION } from './task.ts'
@@ -11,11 +12,6 @@ export type TaskInputResponses = { readonly [key: string]: object }
 
 const INVALID_PARAMS = -32602
 const METHOD_NOT_FOUND = -32601
-
-/** The answers are validated here, not by the official client. */
-const ANYTHING: StandardSchemaV1<unknown, unknown> = {
-  '~standard': { version: 1, vendor: 'mayfly-mcp', validate: (value) => ({ value }) },
-}
 
 export function getTask(
   connection: Connection,

@@ -58,6 +58,7 @@ export function events(options: EventsOptions): EventSupport {
         hasEvents: true,
         hasLocalEvents: core.settings.store.isLocal === true,
         hasEventRunner: core.settings.runner !== undefined,
+        hasEventSender: core.settings.deliver !== undefined,
       }),
     },
   }

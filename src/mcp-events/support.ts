@@ -75,6 +75,8 @@ declare module '../request/extension.ts' {
     hasLocalEvents?: boolean
     /** Whether a runner makes the deliveries that are due later. Default false. */
     hasEventRunner?: boolean
+    /** Whether requests to webhooks are sent by a sender that was passed as `deliver`, instead of `fetch`. Default false. */
+    hasEventSender?: boolean
   }
   interface ExtensionApis {
     /** Emits events of this server and delivers them. Undefined without the option `events`. */

@@ -383,9 +383,20 @@ export default new MCPServer({ name: 'notes', version: '1.0.0', log: false, auth
     expect((await doctor(project, 'cloudflare')).findings).toContainEqual(
       finding('ok', 'events are in the Durable Object MayflyEvents'),
     )
-    expect((await doctor(project, 'vercel')).findings).toContainEqual(
-      finding('warning', 'add "mayfly": { "cron": "/events" } to package.json'),
+    const bySender = finding('warning', 'deliver: nodeEventSender() of mayfly-mcp/node')
+    expect(findings).not.toContainEqual(bySender)
+    const elsewhere = await doctor(project, 'vercel')
+    expect(elsewhere.findings).toEqual(
+      expect.arrayContaining([
+        finding('warning', 'add "mayfly": { "cron": "/events" } to package.json'),
+        bySender,
+      ]),
     )
+    project.write(
+      'server.ts',
+      server('').replace('events({', 'events({ deliver: { post: async () => ({ status: 200 }) },'),
+    )
+    expect((await doctor(project, 'vercel')).findings).not.toContainEqual(bySender)
   })
 
   test('mayfly deploy refuses a Worker without the binding, before wrangler uploads it', async () => {

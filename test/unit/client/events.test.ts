@@ -68,6 +68,17 @@ it('subscribes, refreshes and unsubscribes a webhook with eventsHandler [events.
   })
 })
 
+it.each([
+  { name: 'note.created', delivery: { url: 'https://a.example/' }, argument: { tag: 'a' } },
+  { name: 'note.created', delivery: { url: 'https://a.example/', URL: 'https://b.example/' } },
+  { name: 'note.created', delivery: {} },
+  { name: 'note.created' },
+  { delivery: { url: 'https://a.example/' } },
+])('refuses to end what is named in another spelling: %j', async (selection) => {
+  const { client } = await start()
+  await expect(client.unsubscribe('notes', selection as never)).rejects.toThrow(TypeError)
+})
+
 it('a server without events → UNSUPPORTED', async () => {
   const { events: client } = createClient({ servers: { plain: { url: await startMayfly() } } })
   await expect(client.list('plain')).rejects.toMatchObject({ code: 'UNSUPPORTED', operation: 'events/list' })
