@@ -14,7 +14,9 @@ const KEPT_MS = 86_400_000
 
 export function keysIn(found: unknown): JWTVerifyGetKey {
   const all = isObject(found) && Array.isArray(found.keys) ? found.keys : []
-  return createLocalJWKSet({ keys: all as JSONWebKeySet['keys'] })
+  // A key proves nothing whose private part is there for everyone.
+  const keys = all.filter((key) => isObject(key) && !('d' in key) && !('k' in key))
+  return createLocalJWKSet({ keys: keys as JSONWebKeySet['keys'] })
 }
 
 /** `allow` is called before a request, and rejects if there must be none. */

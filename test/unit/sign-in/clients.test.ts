@@ -345,10 +345,11 @@ describe('a client with a document', () => {
   describe('and a key', () => {
     const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-    async function withKey(members: object = {}) {
-      const { publicKey, privateKey } = await generateKeyPair('ES256')
+    async function withKey(members: object = {}, published: 'publicKey' | 'privateKey' = 'publicKey') {
+      const pair = await generateKeyPair('ES256', { extractable: true })
+      const { privateKey } = pair
       const { privateKey: other } = await generateKeyPair('ES256')
-      const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }
+      const jwks = { keys: [{ ...(await exportJWK(pair[published])), alg: 'ES256' }] }
       const method = { token_endpoint_auth_method: 'private_key_jwt', jwks }
       const { world, net } = withNet({ [ID]: () => Response.json({ ...DOCUMENT, ...method, ...members }) })
       net.answers['https://client.example/jwks'] = () => Response.json(jwks)
@@ -382,6 +383,15 @@ describe('a client with a document', () => {
       expect((await world.form('/oauth/token', { ...fields, ...proof })).status).toBe(401)
       const next = { client_assertion_type: TYPE, client_assertion: await sign() }
       expect((await world.form('/oauth/token', { ...fields, ...next })).status).toBe(200)
+    })
+
+    it.each([
+      ['in its document', {}],
+      ['at a URL', { jwks: undefined, jwks_uri: 'https://client.example/jwks' }],
+    ])('%s whose private part is published proves nothing', async (_name, members) => {
+      const { sign, ask } = await withKey(members, 'privateKey')
+      const response = await ask({ client_assertion_type: TYPE, client_assertion: await sign() })
+      expect(response.status).toBe(401)
     })
 
     it('is refused without a proof, and with one that is not its own, not for this server or not current', async () => {
