@@ -22,6 +22,7 @@ import { signInFindings } from '../doctor/sign-in.ts'
 import { usedFeatures } from '../doctor/used.ts'
 import { cronOf } from '../project/cron.ts'
 import { displayPath } from '../project/entry.ts'
+import { nearestDeclared } from '../project/project.ts'
 import { findSecret } from '../project/secrets.ts'
 import { findTarget } from '../targets/all.ts'
 import { CliError } from '../terminal/cli-error.ts'
@@ -166,7 +167,10 @@ async function examine(
     { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
     ...secretFindings(project, info),
     ...cronSecretFindings(project, cronOf(project)),
-    ...bindingFindings(info, target, cronOf(project)),
+    ...bindingFindings(info, target, cronOf(project), {
+      makesEventTable:
+        target.abilities.tasks === 'dynamodb' && nearestDeclared(project, 'events') === 'dynamodb',
+    }),
     ...authFindings(info),
     ...extensionFindings(info),
     ...signInFindings(info, target, project, { url, asked, guarded }),

@@ -136,11 +136,16 @@ export function publicUrlFindings(
   return [{ level: 'warning', message }]
 }
 
-/** What the configuration lacks. */
+/**
+ * What the configuration lacks.
+ *
+ * @param made What the deployment adds by itself.
+ */
 export function bindingFindings(
   info: DeploymentInfo,
   target: Pick<Target, 'title' | 'abilities' | 'hasOneProcess' | 'tasks'>,
   cron: Cron | undefined,
+  { makesEventTable = false }: { readonly makesEventTable?: boolean } = {},
 ): Finding[] {
   const { buses, rendezvous } = target.abilities
   const { legacy, hasBus, hasLocalBus = false, hasRendezvous, hasSessions = false } = info
@@ -164,7 +169,11 @@ export function bindingFindings(
     const message = `the bus is in memory, and ${target.title} may run several processes or isolates, so a change reaches only the clients of one: ${orNone(buses, target)}, see docs/events.md`
     findings.push({ level: 'warning', message })
   }
-  return [...findings, ...taskFindings(info, target, cron), ...eventFindings(info, target, cron)]
+  return [
+    ...findings,
+    ...taskFindings(info, target, cron),
+    ...eventFindings(info, target, cron, makesEventTable),
+  ]
 }
 
 /** Such as `pass redisBus or natsBus`. */
@@ -205,10 +214,18 @@ function eventFindings(
   info: DeploymentInfo,
   target: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
   cron: Cron | undefined,
+  makesEventTable: boolean,
 ): Finding[] {
   const { hasEvents = false, hasEventSender = false } = info
   if (!hasEvents) return []
-  const found = storedEventFindings(info, target, cron)
+  // Its variable is there only after a deployment: until then the server may keep them in memory.
+  const isLocal = info.hasLocalEvents === true && !makesEventTable
+  const found: Finding[] = [
+    ...(makesEventTable
+      ? [{ level: 'ok', message: 'the deployment makes the table of events' } as const]
+      : []),
+    ...storedEventFindings({ ...info, hasLocalEvents: isLocal }, target, cron),
+  ]
   // On Cloudflare Workers, `fetch` reaches nothing private.
   if (hasEventSender || target.tasks === 'objects') return found
   const message =

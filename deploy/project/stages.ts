@@ -68,7 +68,7 @@ export const PLACE_PLATFORMS = ['cloudflare', 'vercel', 'netlify', 'deno', 'supa
 export type PlacePlatform = (typeof PLACE_PLATFORMS)[number]
 
 /** What `"mayfly"` in package.json may contain. */
-const MEMBERS = ['targets', 'stages', 'cron', 'tasks', 'grants']
+const MEMBERS = ['targets', 'stages', 'cron', 'tasks', 'grants', 'events']
 
 interface Stages {
   readonly [stage: string]: { readonly [platform: string]: unknown }

@@ -393,6 +393,16 @@ export default new MCPServer({ name: 'notes', version: '1.0.0', log: false, auth
       ]),
     )
     project.write(
+      'package.json',
+      JSON.stringify({ type: 'module', mayfly: { events: 'dynamodb', cron: '/events' } }),
+    )
+    expect((await doctor(project, 'lambda')).findings).toEqual(
+      expect.arrayContaining([
+        finding('ok', 'the deployment makes the table of events'),
+        finding('ok', 'calls /events, which must be that of createEventEndpoint'),
+      ]),
+    )
+    project.write(
       'server.ts',
       server('').replace('events({', 'events({ deliver: { post: async () => ({ status: 200 }) },'),
     )

@@ -20,7 +20,7 @@ const REPOSITORY = 'acme@1234/shop@5678'
 const ENDPOINTS = ['function-url', 'rest-api', 'http-api'] as const
 type Endpoint = (typeof ENDPOINTS)[number]
 
-const EVERYTHING: TemplateOptions = { schedule: '*/5 * * * *', hasTasks: true, hasGrants: true }
+const EVERYTHING: TemplateOptions = { schedule: '*/5 * * * *', hasTasks: true, tables: ['grants', 'events'] }
 const TOPIC = `arn:aws:sns:${REGION}:${ACCOUNT}:alarms`
 
 interface Role {
@@ -395,8 +395,16 @@ it.each(['Shop', 'shop*', 'shop?', '', 'x'.repeat(MAX_STACK_NAME + 1), '-shop'])
 )
 
 describe('names', () => {
+  const OPTIONS: readonly TemplateOptions[] = [
+    {},
+    { hasTasks: true },
+    { tables: ['grants'] },
+    { tables: ['events'] },
+    { schedule: '* * * * *' },
+    EVERYTHING,
+  ]
   const KINDS = ENDPOINTS.flatMap((endpoint) =>
-    [{}, { hasTasks: true }, { hasGrants: true }, { schedule: '* * * * *' }, EVERYTHING].map((options) => ({
+    OPTIONS.map((options) => ({
       endpoint,
       ...options,
     })),

@@ -1,4 +1,5 @@
 /** Template of a function of the package. The functions for clients, the queue and the schedule differ only in the handler. */
+import { type KeyedTable, keyedVariables } from './keyed-template.ts'
 
 export interface FunctionOptions {
   /** These three are values of the template. */
@@ -10,7 +11,7 @@ export interface FunctionOptions {
 /** What the stack has for the functions. */
 export interface FunctionStores {
   readonly hasTasks: boolean
-  readonly hasGrants: boolean
+  readonly tables: readonly KeyedTable[]
 }
 
 /** Lines for `Resources`. `Events` may follow. */
@@ -40,11 +41,8 @@ ${concurrency === undefined ? '' : `      ReservedConcurrentExecutions: ${concur
             - MakesSecret
             - !Sub '{{resolve:secretsmanager:\${Secret}:SecretString}}'
             - !Sub '{{resolve:secretsmanager:\${StoredVariables}:SecretString:::\${StoredVersion}}}'
-${stores.hasTasks ? TASK_VARIABLES : ''}${stores.hasGrants ? GRANT_VARIABLES : ''}`
+${stores.hasTasks ? TASK_VARIABLES : ''}${keyedVariables(stores.tables)}`
 }
-
-const GRANT_VARIABLES = `          GRANTS_TABLE: !Ref Grants
-`
 
 const TASK_VARIABLES = `          TASKS_TABLE: !Ref Tasks
           TASKS_QUEUE_URL: !Ref TasksQueue

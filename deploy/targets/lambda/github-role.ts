@@ -25,7 +25,7 @@ const OWN = {
   // Secrets Manager adds six characters.
   secrets: ['generated', 'secrets'].map((name) => arn('secretsmanager', `secret:\${Stack}-${name}-??????`)),
   // CloudFormation adds characters of its own to the table's name.
-  tables: ['Tasks', 'Grants'].map((name) => arn('dynamodb', `table/\${Stack}-${name}-*`)),
+  tables: ['Tasks', 'Grants', 'Events'].map((name) => arn('dynamodb', `table/\${Stack}-${name}-*`)),
   queues: ['Tasks', 'TasksDeadLetters'].map((name) => arn('sqs', `\${Stack}-${name}`)),
   schedules: [arn('scheduler', `schedule/default/\${Stack}-Cron`)],
   roles: [arn('iam', `role/mayfly/\${Stack}/*`, `:\${AWS::AccountId}`)],

@@ -2,7 +2,7 @@
  * Runs a deployment package behind a local HTTP trigger, for `mayfly preview --target lambda`.
  *
  * `node local.ts <function.zip> --ric <file> --port <n> [--trigger function-url] [--handler index.handler] [--timeout 60] [--dynalite
- * <file>] [--grants]`
+ * <file>] [--grants] [--events]`
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,8 +15,9 @@ import { DRAIN_MS } from '../../run/drain.ts'
 import { createEnvironments } from './environments.ts'
 import { TRIGGERS, type Trigger } from './events.ts'
 import { startGateway } from './gateway.ts'
-import { startLocalGrants } from './local-grants.ts'
+import { KEYED_TABLES } from './keyed-template.ts'
 import { startLocalTable } from './local-table.ts'
+import { startLocalTables } from './local-tables.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,6 +30,7 @@ const { values, positionals } = parseArgs({
     stage: { type: 'string' },
     dynalite: { type: 'string' },
     grants: { type: 'boolean' },
+    events: { type: 'boolean' },
   },
 })
 const [zip] = positionals
@@ -67,8 +69,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 /** Execution environments do not share memory. Variables that direct AWS's client to the tables. */
 async function localTables(): Promise<{ readonly [name: string]: string }> {
   const tasks = values.dynalite === undefined ? undefined : await startLocalTable(values.dynalite)
-  const grants = values.grants ? await startLocalGrants(tasks?.AWS_ENDPOINT_URL_DYNAMODB) : {}
-  return { ...tasks, ...grants }
+  const names = KEYED_TABLES.filter((table) => values[table])
+  const others = names.length > 0 ? await startLocalTables(names, tasks?.AWS_ENDPOINT_URL_DYNAMODB) : {}
+  return { ...tasks, ...others }
 }
 
 /** The folder is removed when this process ends. */

@@ -8,6 +8,7 @@ import { FACTS, sizeLimit } from '../../contract/facts.ts'
 import type { Artefact, Project } from '../../contract/target.ts'
 import { type Cron, cronCall, cronOf } from '../../project/cron.ts'
 import { nearestDeclared } from '../../project/project.ts'
+import { KEYED_TABLES, type KeyedTable } from './keyed-template.ts'
 import { SECRETS_TEMPLATE, template } from './template.ts'
 
 export const ZIP = 'function.zip'
@@ -43,9 +44,12 @@ export function keepsTasks(project: Pick<Project, 'cwd' | 'entry'>): boolean {
   return nearestDeclared(project, 'tasks') === 'dynamodb'
 }
 
-/** `"mayfly": { "grants": "dynamodb" }` in package.json: the deployment creates a table for the connections of people who sign in. */
-export function keepsGrants(project: Pick<Project, 'cwd' | 'entry'>): boolean {
-  return nearestDeclared(project, 'grants') === 'dynamodb'
+/**
+ * `"mayfly": { "grants": "dynamodb" }` in package.json: the deployment creates a table for the connections of people who sign in; `"events":
+ * "dynamodb"`: one for MCP Events.
+ */
+export function keyedTablesOf(project: Pick<Project, 'cwd' | 'entry'>): readonly KeyedTable[] {
+  return KEYED_TABLES.filter((table) => nearestDeclared(project, table) === 'dynamodb')
 }
 
 /** A regular file that all users can read: Lambda's user is not its owner. */
@@ -72,7 +76,7 @@ export async function buildPackage(project: Project, outDir: string): Promise<Ar
   writeFileSync(join(outDir, ZIP), zipped)
   writeFileSync(
     join(outDir, TEMPLATE_FILE),
-    template({ schedule: cron?.schedule, hasTasks, hasGrants: keepsGrants(project) }),
+    template({ schedule: cron?.schedule, hasTasks, tables: keyedTablesOf(project) }),
   )
   writeFileSync(join(outDir, SECRETS_TEMPLATE_FILE), SECRETS_TEMPLATE)
   return { main: ZIP, size: { raw: size.raw, gzip: zipped.byteLength }, limits: LIMITS }

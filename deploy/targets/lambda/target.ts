@@ -26,8 +26,8 @@ import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
 import {
   buildPackage,
-  keepsGrants,
   keepsTasks,
+  keyedTablesOf,
   SECRETS_TEMPLATE_FILE,
   TEMPLATE_FILE,
   ZIP,
@@ -117,12 +117,13 @@ function preview(outDir: string, { port, project }: PreviewOptions): Launch {
   }
 }
 
-/** Execution environments do not share memory, so tasks and connections need a local table. */
+/** Execution environments do not share memory, so tasks, connections and events need a local table. */
 function localTables(project: Project): string[] {
-  const { TASKS_TABLE, GRANTS_TABLE } = process.env
+  const { TASKS_TABLE, GRANTS_TABLE, EVENTS_TABLE } = process.env
+  const given = { grants: GRANTS_TABLE, events: EVENTS_TABLE }
   return [
     ...(TASKS_TABLE || !keepsTasks(project) ? [] : ['--dynalite', resolveTool('dynalite', project.cwd)]),
-    ...(GRANTS_TABLE || !keepsGrants(project) ? [] : ['--grants']),
+    ...keyedTablesOf(project).flatMap((table) => (given[table] ? [] : [`--${table}`])),
   ]
 }
 

@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto'
 import { deadLetterAlarm, functionAlarms } from './alarms-template.ts'
 import { functionOf } from './function-template.ts'
-import { GRANT_POLICY, GRANT_RESOURCES } from './grants-template.ts'
+import { type KeyedTable, keyedPolicies, keyedResources, keyedUses } from './keyed-template.ts'
 import { cronFunction, TASK_POLICY, taskResources } from './tasks-template.ts'
 
 export interface TemplateOptions {
@@ -21,8 +21,10 @@ export interface TemplateOptions {
    * Whether to create a table and a queue for tasks (the variables TASKS_TABLE and TASKS_QUEUE_URL). `index.queueHandler` reads the queue.
    */
   readonly hasTasks?: boolean
-  /** Whether to create a table for the connections of people who sign in (the variable GRANTS_TABLE). */
-  readonly hasGrants?: boolean
+  /**
+   * The other tables: `grants` for the connections of people who sign in (the variable GRANTS_TABLE), `events` for MCP Events (EVENTS_TABLE).
+   */
+  readonly tables?: readonly KeyedTable[]
 }
 
 /** What a deployment of the REST API copies. It must depend on no parameter: only a change of this text makes a new deployment. */
@@ -58,7 +60,7 @@ const REST_DEPLOYMENT = `RestDeployment${createHash('sha256').update(REST_ROUTES
 export const template = ({
   schedule,
   hasTasks = false,
-  hasGrants = false,
+  tables = [],
 }: TemplateOptions = {}): string => `AWSTemplateFormatVersion: '2010-09-09'
 Transform: AWS::Serverless-2016-10-31
 Description: An MCP server on AWS Lambda
@@ -122,14 +124,14 @@ Conditions:
 Resources:
 ${functionOf(
   'Function',
-  { hasTasks, hasGrants },
+  { hasTasks, tables },
   {
     handler: '!If [HasHttpApi, index.handler, index.streamingHandler]',
     timeout: '!If [HasHttpApi, 29, !Ref TimeoutSeconds]',
     concurrency: '!If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]',
   },
 )}
-${schedule === undefined ? '' : cronFunction(schedule, { hasTasks, hasGrants })}${hasTasks ? taskResources({ hasTasks, hasGrants }) : ''}${hasGrants ? GRANT_RESOURCES : ''}  # Encrypts the state of a call while its user is asked.
+${schedule === undefined ? '' : cronFunction(schedule, { hasTasks, tables })}${hasTasks ? taskResources({ hasTasks, tables }) : ''}${keyedResources(tables)}  # Encrypts the state of a call while its user is asked.
   Secret:
     Type: AWS::SecretsManager::Secret
     Condition: MakesSecret
@@ -152,7 +154,7 @@ ${schedule === undefined ? '' : cronFunction(schedule, { hasTasks, hasGrants })}
       LogGroupName: !Sub /mayfly/\${AWS::StackName}
       RetentionInDays: !Ref LogRetentionDays
 
-  # Allows only writing the log${hasTasks ? ' and using the task store' : ''}${hasGrants ? ' and using the table of connections' : ''}.
+  # Allows only writing the log${hasTasks ? ' and using the task store' : ''}${keyedUses(tables)}.
   Role:
     Type: AWS::IAM::Role
     Properties:
@@ -172,7 +174,7 @@ ${schedule === undefined ? '' : cronFunction(schedule, { hasTasks, hasGrants })}
               - Effect: Allow
                 Action: [logs:CreateLogStream, logs:PutLogEvents]
                 Resource: !GetAtt LogGroup.Arn
-${hasTasks ? TASK_POLICY : ''}${hasGrants ? GRANT_POLICY : ''}
+${hasTasks ? TASK_POLICY : ''}${keyedPolicies(tables)}
   Url:
     Type: AWS::Lambda::Url
     Condition: HasFunctionUrl

@@ -10,7 +10,7 @@ import type { Deployment, Project } from '../../../deploy/contract/target.ts'
 import { buildInto } from '../../../deploy/targets/build-into.ts'
 import { githubRole } from '../../../deploy/targets/lambda/github-role.ts'
 import { lambda } from '../../../deploy/targets/lambda/target.ts'
-import { SECRETS_TEMPLATE, template } from '../../../deploy/targets/lambda/template.ts'
+import { SECRETS_TEMPLATE, type TemplateOptions, template } from '../../../deploy/targets/lambda/template.ts'
 import { createStack, parseTemplate, withoutSam } from '../../cli/_cloudformation.ts'
 
 const project: Project = {
@@ -79,10 +79,11 @@ describe('the templates', () => {
     expect(faults(template(), parameters)).toEqual([])
   })
 
-  it.each([
+  it.each<TemplateOptions>([
     { hasTasks: true },
-    { hasGrants: true },
-    { schedule: '* * * * *', hasTasks: true, hasGrants: true },
+    { tables: ['grants'] },
+    { tables: ['events'] },
+    { schedule: '* * * * *', hasTasks: true, tables: ['grants', 'events'] },
     { schedule: '*/5 8-18 * * 1-5' },
     { schedule: '0 3 1 * *' },
   ])('valid with %j', (options) => {

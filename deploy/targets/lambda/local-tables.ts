@@ -1,6 +1,6 @@
 /**
- * The local table of connections, which all execution environments share: of DynamoDB's protocol what `dynamoGrants` sends, in memory.
- * dynalite has no `TransactWriteItems`. What is for other tables goes to it, if it runs.
+ * The local tables of connections and events, which all execution environments share: of DynamoDB's protocol what `dynamoGrants` and
+ * `dynamoEvents` send, in memory. dynalite has no `TransactWriteItems`. What is for other tables goes to it, if it runs.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -8,8 +8,12 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { KeptItem, TransactItem } from '../../../adapters/_dynamodb/client.ts'
 import { compareKeys } from '../../../src/keyed/commit.ts'
+import type { KeyedTable } from './keyed-template.ts'
 
-const TABLE = 'connections'
+const NAMES: { readonly [table in KeyedTable]: readonly [variable: string, name: string] } = {
+  grants: ['GRANTS_TABLE', 'connections'],
+  events: ['EVENTS_TABLE', 'events'],
+}
 
 type Item = KeptItem
 
@@ -31,19 +35,28 @@ interface Answer {
 }
 
 /** @param others Where requests for other tables go. Resolves with the variables that direct the store and AWS's client to it. */
-export async function startLocalGrants(others?: string): Promise<{ readonly [name: string]: string }> {
-  const table = createTable()
+export async function startLocalTables(
+  tables: readonly KeyedTable[],
+  others?: string,
+): Promise<{ readonly [name: string]: string }> {
+  const names = tables.map((table) => NAMES[table])
+  const known = new Map(names.map(([, name]) => [name, createTable()]))
   const server = createServer(async (incoming, outgoing) => {
     const body = await text(incoming)
-    const answer = answerOf(table, String(incoming.headers['x-amz-target']), body)
+    const answer = answerOf(known, String(incoming.headers['x-amz-target']), body)
     if (answer !== undefined) return send(outgoing, answer)
     if (others !== undefined) return forward(incoming, outgoing, body, others)
-    send(outgoing, refused('ResourceNotFoundException', { message: `only the table ${TABLE} is here` }))
+    send(
+      outgoing,
+      refused('ResourceNotFoundException', {
+        message: `only these tables are here: ${[...known.keys()].join(', ')}`,
+      }),
+    )
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   server.unref()
   return {
-    GRANTS_TABLE: TABLE,
+    ...Object.fromEntries(names),
     AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     AWS_REGION: 'local',
     AWS_ACCESS_KEY_ID: 'local',
@@ -52,20 +65,24 @@ export async function startLocalGrants(others?: string): Promise<{ readonly [nam
 }
 
 /** Undefined: it is for another table, or for none. */
-function answerOf(table: Table, target: string, body: string): Answer | undefined {
+function answerOf(tables: ReadonlyMap<string, Table>, target: string, body: string): Answer | undefined {
   const input = JSON.parse(body || '{}') as Input
   switch (target.split('.').at(-1)) {
     case 'GetItem':
-      return input.TableName === TABLE ? table.get(input) : undefined
+      return tables.get(input.TableName ?? '')?.get(input)
     case 'Query':
-      return input.TableName === TABLE ? table.query(input) : undefined
+      return tables.get(input.TableName ?? '')?.query(input)
     case 'TransactWriteItems':
-      return input.TransactItems?.every((item) => operationOf(item).TableName === TABLE)
-        ? table.write(input.TransactItems, input.ClientRequestToken)
-        : undefined
+      return writtenBy(tables, input)
     default:
       return undefined
   }
+}
+
+/** A transaction of the store has one table. */
+function writtenBy(tables: ReadonlyMap<string, Table>, { TransactItems = [], ClientRequestToken }: Input) {
+  const [name, ...more] = new Set(TransactItems.map((item) => operationOf(item).TableName))
+  return more.length > 0 ? undefined : tables.get(name ?? '')?.write(TransactItems, ClientRequestToken)
 }
 
 interface Table {
