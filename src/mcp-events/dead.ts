@@ -1,5 +1,5 @@
 /** Deliveries that were given up, for an operator: of limited age and number, for each subscription and in all. */
-import type { KeyedWrite } from '../keyed/store.ts'
+import { type KeyedWrite, MAX_WRITES } from '../keyed/store.ts'
 import type { DeliveryError, PostOutcome } from './contract.ts'
 import type { Core } from './core.ts'
 import { isAccepted, toDeliveryError } from './deliver/outcome.ts'
@@ -39,7 +39,6 @@ const MAX_OF_ONE = 20
 export const MAX_DEAD = 5000
 const PAGE = 1000
 const MAX_PAGES = 10
-const PER_COMMIT = 25
 
 /** By the answer that decided it. */
 export const reasonOf = (outcome: PostOutcome | undefined): DeadReason =>
@@ -72,7 +71,7 @@ export function deadWrites(
   }
 }
 
-/** Deletes the oldest letters over the limit. */
+/** Deletes the oldest letters over the limits: of one subscription, which may have begun again since, and of all. */
 export async function trimDead({ data }: Core): Promise<void> {
   const keys: string[] = []
   let after: string | undefined
@@ -82,7 +81,15 @@ export async function trimDead({ data }: Core): Promise<void> {
     after = found.next
     if (after === undefined) break
   }
-  const tooMany = keys.slice(0, Math.max(0, keys.length - MAX_DEAD))
-  for (let first = 0; first < tooMany.length; first += PER_COMMIT)
-    await data.commit(tooMany.slice(first, first + PER_COMMIT).map((key) => ({ key })))
+  const counts = new Map<string, number>()
+  // The newest first.
+  const kept = keys.toReversed().filter((key) => {
+    const id = key.split(':')[2]!
+    counts.set(id, (counts.get(id) ?? 0) + 1)
+    return counts.get(id)! <= MAX_OF_ONE
+  })
+  const keep = new Set(kept.slice(0, MAX_DEAD))
+  const tooMany = keys.filter((key) => !keep.has(key))
+  for (let first = 0; first < tooMany.length; first += MAX_WRITES)
+    await data.commit(tooMany.slice(first, first + MAX_WRITES).map((key) => ({ key })))
 }

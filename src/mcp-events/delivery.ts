@@ -8,13 +8,13 @@ import { isAccepted, toDeliveryError } from './deliver/outcome.ts'
 import { messageId, signHeaders } from './deliver/sign.ts'
 import type { Head, StoredEvent } from './emit.ts'
 import type { EventType } from './event.ts'
-import { MAX_QUEUE, queued } from './fan-out.ts'
+import { putInUpTo, queued } from './fan-out.ts'
 import type { Held } from './held.ts'
 import { eventKey, headKey } from './keys.ts'
 import { readEvents } from './log.ts'
 import { afterControl, afterEvent, isRefused } from './outcome.ts'
 import { listedWrites } from './places.ts'
-import { type Control, type Queued, type Subscription, watermarkOf } from './record.ts'
+import { type Control, canReplay, type Queued, REPLAYED, type Subscription, watermarkOf } from './record.ts'
 
 /** A turn that has begun. */
 export interface Sending {
@@ -32,8 +32,6 @@ export interface Sending {
   readonly settle: (subscription: Subscription) => Subscription
 }
 
-/** Events of the past that are read at once. */
-const REPLAYED = 20
 /** Events that are dropped in one commit: each with a letter, which may replace another, beside three writes of the subscription. */
 const MAX_LOST = 10
 /** No request begins in the last moments of an invocation: they are for what is stored after it. */
@@ -54,7 +52,7 @@ export async function sendNext(sending: Sending): Promise<boolean> {
   const now = Date.now()
   const control = value.control ?? gapOf(value)
   if (control !== undefined && control.notBefore <= now) return sendControl(sending, control)
-  if (value.replay !== undefined && type !== undefined && value.queue.length < MAX_QUEUE - REPLAYED)
+  if (value.replay !== undefined && type !== undefined && canReplay(value))
     return replay(sending, type, value.replay)
   const next = value.queue.find(([, , notBefore]) => notBefore <= now)
   return next === undefined ? held.change(sending.settle) : sendEvent(sending, next)
@@ -81,7 +79,8 @@ async function sendControl(sending: Sending, control: Control): Promise<boolean>
 
 async function freshCursor(core: Core, value: Subscription): Promise<string> {
   const head = await core.data.read<Head>(headKey(value.type))
-  return toCursor(value.epoch, watermarkOf(value, head?.value.seq ?? value.from))
+  const newest = await putInUpTo(core, value.type, head?.value.seq ?? value.from)
+  return toCursor(value.epoch, watermarkOf(value, Math.max(newest, value.from)))
 }
 
 /** Puts more events of the past into the queue. */

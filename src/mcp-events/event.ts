@@ -1,5 +1,7 @@
 /** `createEvent`: what may happen, who may subscribe to it, and who receives it. */
+
 import type { Meta } from '../definition/content.ts'
+import { isObject } from '../definition/is-object.ts'
 import {
   type CompiledSchema,
   compileSchema,
@@ -175,11 +177,18 @@ export function createEvent<
     direction: 'input' | 'output',
   ): CompiledSchema | undefined =>
     schema === undefined ? undefined : compileSchema(schema, `"${name}" of event "${id}"`, direction)
+  const input = compile(config.inputSchema, 'inputSchema', 'input')
+  const payload = compile(config.payloadSchema, 'payloadSchema', 'output')
+  for (const name of index)
+    if (!mayHave(input, name) || !mayHave(payload, name))
+      throw new TypeError(
+        `"index" of event "${id}" has "${name}", which is not in its "inputSchema", or not in its "payloadSchema".`,
+      )
   return {
     id,
     description,
-    input: compile(config.inputSchema, 'inputSchema', 'input'),
-    payload: compile(config.payloadSchema, 'payloadSchema', 'output'),
+    input,
+    payload,
     scopes,
     index,
     matches: config.matches as EventType['matches'],
@@ -190,4 +199,10 @@ export function createEvent<
     modes,
     _meta: config._meta,
   }
+}
+
+/** Whether an object of the schema may have a member, as far as the schema says so. */
+function mayHave(schema: CompiledSchema | undefined, name: string): boolean {
+  const { properties, additionalProperties = false } = schema?.jsonSchema ?? {}
+  return !isObject(properties) || additionalProperties !== false || Object.hasOwn(properties, name)
 }

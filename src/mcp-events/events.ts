@@ -1,6 +1,7 @@
 /** `events`: what clients can subscribe to (the extension `io.modelcontextprotocol/events`, SEP-3415). */
 import { isA } from '../definition/error-text.ts'
 import { NO_MEMBERS } from '../definition/json-members.ts'
+import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { extension } from '../extension/extension.ts'
 import { type Begin, createHold } from '../extension/held-call.ts'
 import { META } from '../protocol/envelope.ts'
@@ -17,7 +18,7 @@ import { poll } from './poll.ts'
 import { type EventsOptions, toSettings } from './settings.ts'
 import { streamEvents } from './stream.ts'
 import { subscribe } from './subscribe.ts'
-import type { EventControls, EventSupport } from './support.ts'
+import type { EmitOptions, EventControls, EventPlatform, EventSupport } from './support.ts'
 import { unsubscribe } from './unsubscribe.ts'
 import { createWaking, type Waking } from './waking.ts'
 
@@ -64,9 +65,13 @@ export function events(options: EventsOptions): EventSupport {
   }
 }
 
+const PLATFORM: Names<EventPlatform> = { env: 1, waitUntil: 'function', deadline: [0] }
+const EMIT: Names<EmitOptions> = { ...PLATFORM, eventId: 'string', timestamp: 'object' }
+
 function createControls(core: Core, waking: Waking, notifyListChanged: () => Promise<void>): EventControls {
   return {
     async emit(name, data, options = {}) {
+      refuseUnknown('events.emit', options, EMIT)
       const emitted = await emitEvent(core, name, data, options)
       await waking.emitted()
       if (waking.isPrompt) return emitted
@@ -74,7 +79,8 @@ function createControls(core: Core, waking: Waking, notifyListChanged: () => Pro
       options.waitUntil?.(run)
       return emitted
     },
-    run(platform = {}) {
+    async run(platform = {}) {
+      refuseUnknown('events.run', platform, PLATFORM)
       const run = waking.run(platform)
       platform.waitUntil?.(run)
       return run

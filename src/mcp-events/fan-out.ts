@@ -9,7 +9,7 @@ import { type Entry, untilMade } from './data.ts'
 import type { StoredEvent } from './emit.ts'
 import type { EventType } from './event.ts'
 import { eventKey, idIn, matchPrefix, outboxKey, outboxPrefix, seqIn, subscriptionKey } from './keys.ts'
-import { isEnded, type Queued, type Subscription, toWrites } from './record.ts'
+import { isEnded, MAX_QUEUE, type Queued, type Subscription, toWrites } from './record.ts'
 
 /** How far an event has come: the pattern, by its place in the list, and the last key of it. */
 interface Progress {
@@ -19,9 +19,6 @@ interface Progress {
 
 /** Each needs up to three writes, and the progress one. */
 const PER_COMMIT = 8
-
-/** Events that wait for one subscription. Of more, the oldest are dropped, and the client learns of a gap. */
-export const MAX_QUEUE = 500
 
 /** Continues with the oldest event of a type until none is left, or there is no time. False: some are left. */
 export async function fanOut(core: Core, type: EventType, hasTime: () => boolean): Promise<boolean> {
@@ -33,6 +30,12 @@ export async function fanOut(core: Core, type: EventType, hasTime: () => boolean
     if (!hasTime()) return false
     await putIn(core, type, seqIn(first, outboxPrefix(type.id)), hasTime)
   }
+}
+
+/** The newest event that is in all subscriptions, as far as `seq`. */
+export async function putInUpTo({ data }: Core, type: string, seq: number): Promise<number> {
+  const { keys } = await data.keys(outboxPrefix(type), 1)
+  return keys[0] === undefined ? seq : Math.min(seq, seqIn(keys[0], outboxPrefix(type)) - 1)
 }
 
 async function putIn(core: Core, type: EventType, seq: number, hasTime: () => boolean): Promise<void> {

@@ -4,7 +4,8 @@ import { type Position, toCursor } from './cursor.ts'
 import { type Entry, untilMade } from './data.ts'
 import { type Head, newLog, type StoredEvent } from './emit.ts'
 import { notFound, superseded } from './errors.ts'
-import { eventKey, fenceKey, headKey, lifeKey, subscriptionKey } from './keys.ts'
+import { putInUpTo } from './fan-out.ts'
+import { eventKey, fenceKey, headKey, lifeKey, matchKey, subscriptionKey } from './keys.ts'
 import { begunWrites, hasHooks, type Life } from './life.ts'
 import { listedWrites } from './places.ts'
 import { isEnded, type Subscription, toWrites, watermarkOf } from './record.ts'
@@ -49,11 +50,13 @@ export async function grant(
   const { id, expiresAt, fresh } = wanted
   return untilMade(async () => {
     const isTold = hasHooks(core, fresh.type)
-    const [head, entry, fence, life] = await Promise.all([
+    const [head, entry, fence, life, putIn] = await Promise.all([
       data.read<Head>(headKey(fresh.type)),
       data.read<Subscription>(subscriptionKey(id)),
       data.read<Fence>(fenceKey(id)),
       isTold ? data.read<Life>(lifeKey(id)) : undefined,
+      // If it is more by the time of the commit, the subscription has changed, too.
+      putInUpTo(core, fresh.type, Number.POSITIVE_INFINITY),
     ])
     if (fence?.version !== reservation.version) throw changedMeanwhile(fence)
     const existing = entry !== undefined && !isEnded(entry.value) ? entry.value : undefined
@@ -61,12 +64,15 @@ export async function grant(
     const { epoch, seq } = head?.value ?? newLog()
     const begun = existing === undefined ? await begin(core, wanted, epoch, seq) : undefined
     const subscription = begun?.subscription ?? refreshed(existing!, wanted)
+    // Under another pattern, events did not find it.
+    const isMoved = existing !== undefined && existing.pattern !== subscription.pattern
     const made = await data.commit([
       ...toWrites(id, entry, subscription),
+      ...(isMoved ? [{ key: matchKey(existing.type, existing.pattern, id) }] : []),
       ...listedWrites(id, subscription, expiresAt),
       ...(isTold ? begunWrites(id, life, subscription, existing === undefined) : []),
       { key: fenceKey(id), ifVersion: reservation.version },
-      { key: verified, value: '1', ...(expiresAt !== null && { expiresAt: expiresAt + VERIFIED_MS }) },
+      { key: verified, value: '1', expiresAt: (expiresAt ?? Date.now()) + VERIFIED_MS },
       head === undefined
         ? { key: headKey(fresh.type), value: JSON.stringify({ epoch, seq }), ifVersion: null }
         : { key: headKey(fresh.type), ifVersion: head.version, isCheck: true },
@@ -75,8 +81,8 @@ export async function grant(
     return {
       id,
       refreshBefore: expiresAt === null ? null : new Date(expiresAt).toISOString(),
-      cursor: toCursor(epoch, watermarkOf(subscription, seq)),
-      truncated: begun?.isTruncated ?? existing?.gap !== undefined,
+      cursor: toCursor(epoch, watermarkOf(subscription, Math.max(Math.min(seq, putIn), subscription.from))),
+      truncated: begun?.isTruncated ?? (existing?.gap !== undefined || isMoved),
       ...(existing !== undefined && { deliveryStatus: statusOf(existing) }),
     }
   })
@@ -128,6 +134,7 @@ function refreshed(existing: Subscription, { secret, expiresAt, fresh }: Wanted)
     isActive: true,
     auth: fresh.auth,
     args: fresh.args,
+    pattern: fresh.pattern,
     secrets,
     expiresAt,
   }

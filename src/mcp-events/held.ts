@@ -77,9 +77,12 @@ function renewed(subscription: Subscription): Subscription {
 }
 
 /** The writes that delete a subscription, at most two; it may still be listed. */
-export function removal(id: string, { value: { dueAt, host }, version }: Entry<Subscription>): KeyedWrite[] {
+export function removal(
+  id: string,
+  { value: { dueAt, host, owner }, version }: Entry<Subscription>,
+): KeyedWrite[] {
   return [
     { key: subscriptionKey(id), ifVersion: version },
-    ...(dueAt === undefined ? [] : [{ key: dueKey(dueAt, host, id) }]),
+    ...(dueAt === undefined ? [] : [{ key: dueKey(dueAt, host, owner, id) }]),
   ]
 }

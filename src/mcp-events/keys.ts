@@ -48,12 +48,18 @@ export const deadAt = (key: string): number => Number(key.slice(DEAD_PREFIX.leng
 
 /** Subscriptions by the time when they have something to send. */
 export const DUE_PREFIX = 'u:'
-export const dueKey = (at: number, host: string, id: string): string =>
-  `${DUE_PREFIX}${time(at)}:${host}:${id}`
+export const dueKey = (at: number, host: string, owner: string, id: string): string =>
+  `${DUE_PREFIX}${time(at)}:${host}:${owner.slice(0, 8)}:${id}`
 
-export function readDueKey(key: string): { readonly at: number; readonly host: string; readonly id: string } {
-  const [at = '', host = '', id = ''] = key.slice(DUE_PREFIX.length).split(':')
-  return { at: Number(at), host, id }
+/** The parts of a key. `owner`: the beginning of a digest. */
+export function readDueKey(key: string): {
+  readonly at: number
+  readonly host: string
+  readonly owner: string
+  readonly id: string
+} {
+  const [at = '', host = '', owner = '', id = ''] = key.slice(DUE_PREFIX.length).split(':')
+  return { at: Number(at), host, owner, id }
 }
 
 /** Which hook of a subscription is still to be called. */

@@ -40,7 +40,8 @@ function failed(subscription: Subscription, outcome: PostOutcome, suspendAfterMs
     failedSince,
     lastError: toDeliveryError(outcome),
     isActive: now - failedSince < suspendAfterMs,
-    ...(isBlocked && { blockedUntil: now + (demandedMs ?? delayMs(failures)) }),
+    // A shorter wait than usual is not granted: it would be a loop.
+    ...(isBlocked && { blockedUntil: now + Math.max(demandedMs ?? 0, delayMs(failures)) }),
   }
 }
 
@@ -67,7 +68,7 @@ export function afterEvent(
     return isGone ? { ...refused, isActive: false, failedSince: refused.failedSince ?? Date.now() } : refused
   }
   const tries = queue.find(([one]) => one === seq)?.[1] ?? 0
-  const again: Queued = [seq, tries + 1, Date.now() + (demandedBy(outcome) ?? delayMs(tries + 1))]
+  const again: Queued = [seq, tries + 1, Date.now() + Math.max(demandedBy(outcome) ?? 0, delayMs(tries + 1))]
   return failed(
     { ...subscription, queue: queue.map((one) => (one[0] === seq ? again : one)) },
     outcome,

@@ -55,15 +55,23 @@ export async function argumentsParam(type: EventType, params: Params): Promise<G
     throw invalidParams(
       `Invalid params: the arguments of event "${type.id}": ${describeIssues(validation.issues)}`,
     )
+  // Defaults may make them larger.
+  requireSize(validation.value)
   return { sent, valid: validation.value }
 }
 
 /** @throws ProtocolError `-32602` */
 export function sentArguments(params: Params): object {
   const sent = optionalObjectParam(params, 'arguments')
-  if (canonicalJson(sent).length > MAX_ARGUMENTS)
-    throw invalidParams(`Invalid params: "arguments" must have at most ${MAX_ARGUMENTS} characters as JSON.`)
+  requireSize(sent)
   return sent
+}
+
+function requireSize(args: unknown): void {
+  if ((canonicalJson(args) ?? '').length > MAX_ARGUMENTS)
+    throw invalidParams(
+      `Invalid params: "arguments" must have at most ${MAX_ARGUMENTS} characters as JSON, also with their defaults.`,
+    )
 }
 
 /** Null: from now on. @throws ProtocolError `-32602` */

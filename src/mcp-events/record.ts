@@ -69,6 +69,15 @@ export interface Subscription {
 /** Whether it only has to tell that it has ended. */
 export const isEnded = ({ control }: Subscription): boolean => control?.type === 'terminated'
 
+/** Events that wait for one subscription. Of more, the oldest are dropped, and the client learns of a gap. */
+export const MAX_QUEUE = 500
+/** Events of the past that are read at once. */
+export const REPLAYED = 20
+
+/** Whether more events of the past fit into the queue. */
+export const canReplay = ({ queue }: Pick<Subscription, 'queue'>): boolean =>
+  queue.length < MAX_QUEUE - REPLAYED
+
 /** When a run should look at it next; undefined: it has nothing to send. */
 export function dueAtOf({
   lease,
@@ -80,7 +89,7 @@ export function dueAtOf({
 }: Subscription): number | undefined {
   if (lease !== undefined) return lease.until
   if (!isActive) return undefined
-  let earliest = replay === undefined ? Number.POSITIVE_INFINITY : 0
+  let earliest = replay === undefined || !canReplay({ queue }) ? Number.POSITIVE_INFINITY : 0
   if (control !== undefined) earliest = Math.min(earliest, control.notBefore)
   for (const [, , notBefore] of queue) earliest = Math.min(earliest, notBefore)
   return earliest === Number.POSITIVE_INFINITY ? undefined : Math.max(earliest, blockedUntil)
@@ -93,7 +102,7 @@ export function toWrites(
   changed: Subscription,
 ): KeyedWrite[] {
   const dueAt = dueAtOf(changed)
-  const { expiresAt, host } = changed
+  const { expiresAt, host, owner } = changed
   const expiry = expiresAt === null ? {} : { expiresAt }
   const writes: KeyedWrite[] = [
     {
@@ -107,8 +116,8 @@ export function toWrites(
   const hasSameDue = dueAt === dueBefore && before?.value.expiresAt === expiresAt
   if (!hasSameDue) {
     if (dueBefore !== undefined && dueBefore !== dueAt)
-      writes.push({ key: dueKey(dueBefore, host, id), value: undefined })
-    if (dueAt !== undefined) writes.push({ key: dueKey(dueAt, host, id), value: '1', ...expiry })
+      writes.push({ key: dueKey(dueBefore, host, owner, id), value: undefined })
+    if (dueAt !== undefined) writes.push({ key: dueKey(dueAt, host, owner, id), value: '1', ...expiry })
   }
   return writes
 }

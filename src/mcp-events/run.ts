@@ -10,6 +10,8 @@ import { type TurnPlatform, takeTurn } from './turn.ts'
 
 const DURATION_MS = 25_000
 const PAGE = 100
+/** Turns at once that one principal leaves to others: endpoints of its own may all be slow. */
+const RESERVED = 2
 
 interface Counts {
   delivered: number
@@ -89,7 +91,8 @@ async function nextDueAt(core: Core): Promise<number | null> {
   return keys[0] === undefined ? null : readDueKey(keys[0]).at
 }
 
-/** Goes once over what is due; how many turns were taken. A host with as many turns as it may have at once is left for the next time. */
+/** Goes once over what is due; how many turns were taken. A host or principal with as many turns as it may have at once is left for
+ * the next time. */
 async function takeTurns(
   core: Core,
   platform: TurnPlatform,
@@ -97,12 +100,15 @@ async function takeTurns(
   stuck: Set<string>,
 ): Promise<number> {
   const { concurrency, maxPerHost } = core.settings
+  const maxPerOwner = Math.max(1, concurrency - RESERVED)
   const running = new Map<string, Promise<void>>()
   const hosts = new Map<string, number>()
+  const owners = new Map<string, number>()
   let taken = 0
   const start = (key: string): void => {
-    const { host, id } = readDueKey(key)
+    const { host, owner, id } = readDueKey(key)
     hosts.set(host, (hosts.get(host) ?? 0) + 1)
+    owners.set(owner, (owners.get(owner) ?? 0) + 1)
     const turn = takeTurn(core, id, platform)
       .then(async ({ delivered, failed, isIdle, hasGivenUp }) => {
         counts.delivered += delivered
@@ -118,6 +124,7 @@ async function takeTurns(
       .then(() => {
         running.delete(id)
         hosts.set(host, hosts.get(host)! - 1)
+        owners.set(owner, owners.get(owner)! - 1)
       })
     running.set(id, turn)
   }
@@ -125,11 +132,12 @@ async function takeTurns(
   scan: do {
     const page = await core.data.keys(DUE_PREFIX, PAGE, after)
     for (const key of page.keys) {
-      const { at, host, id } = readDueKey(key)
+      const { at, host, owner, id } = readDueKey(key)
       if (at > Date.now()) break scan
       while (running.size >= concurrency) await Promise.race(running.values())
       if (!hasTime(platform)) break scan
-      if (!running.has(id) && !stuck.has(id) && (hosts.get(host) ?? 0) < maxPerHost) start(key)
+      const isFree = (hosts.get(host) ?? 0) < maxPerHost && (owners.get(owner) ?? 0) < maxPerOwner
+      if (isFree && !running.has(id) && !stuck.has(id)) start(key)
     }
     after = page.next
   } while (after !== undefined)

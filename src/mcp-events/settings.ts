@@ -123,8 +123,14 @@ export function toSettings(options: EventsOptions): Settings {
   const settings: Limits = { ...DEFAULTS, ...present<Partial<Limits>>(limits) }
   const { minTtlMs, maxTtlMs } = settings
   if (minTtlMs > maxTtlMs) throw new TypeError('"minTtlMs" of events must not be over "maxTtlMs".')
+  if (limits.allowedOrigins?.length === 0)
+    throw new TypeError(
+      '"allowedOrigins" of events is empty: leave it out to allow every public origin, or name those that may receive events.',
+    )
+  if (!Number.isSafeInteger(settings.maxEvents))
+    throw new TypeError('"maxEvents" of events must be a whole number.')
   for (const origin of settings.allowedOrigins)
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin || !/^https:\/\/[^*]+$/.test(origin))
       throw new TypeError(
         `"${origin}" in "allowedOrigins" of events is not an origin, such as https://chatgpt.com.`,
       )

@@ -29,8 +29,9 @@ export interface Turn {
   readonly hasGivenUp: boolean
 }
 
-/** Requests of one turn: then others of the same host have theirs. */
+/** Requests and milliseconds of one turn: then others have theirs. */
 const MAX_REQUESTS = 20
+const TURN_MS = 5000
 /** After an error of the user's code, and for an event that this version of the server does not know. */
 const PAUSE_MS = 60_000
 /** How long an end is told, at most. */
@@ -44,6 +45,7 @@ export async function takeTurn(core: Core, id: string, platform: TurnPlatform): 
   const turn = { delivered: 0, failed: 0, isIdle: held === undefined, hasGivenUp: false }
   if (held === undefined) return turn
   const { deadline, env } = platform
+  const endsAt = Date.now() + TURN_MS
   const type = core.settings.types.get(held.current().type)
   if (!(await begin(core, held, id, type, env))) return turn
   const sending: Sending = {
@@ -60,7 +62,10 @@ export async function takeTurn(core: Core, id: string, platform: TurnPlatform): 
       turn.hasGivenUp = true
     },
     settle: (subscription) =>
-      settle(subscription, hasTime(platform) && turn.delivered + turn.failed < MAX_REQUESTS),
+      settle(
+        subscription,
+        hasTime(platform) && Date.now() < endsAt && turn.delivered + turn.failed < MAX_REQUESTS,
+      ),
   }
   while (held.current().lease !== undefined) {
     const { expiresAt } = held.current()

@@ -53,7 +53,7 @@ export interface EventsHandlerOptions {
   readonly onNotice?: (notice: EventsNotice, delivery: Delivery) => unknown
   /** Remembers events, so that `onEvent` gets none twice. Default: in memory, for one process or isolate. */
   readonly store?: WebhookStore
-  /** Milliseconds for which an event is remembered. Default 86 400 000, 1 day. */
+  /** Milliseconds for which an event is remembered: at least twice the tolerance. Default 86 400 000, 1 day. */
   readonly rememberMs?: number
   /** Milliseconds for each call of your code. Servers wait for about 10 seconds. Default 8000. */
   readonly timeoutMs?: number
@@ -67,13 +67,16 @@ export interface EventsHandlerOptions {
 
 type Secrets = string | readonly string[]
 
+/** Of a longer one, timers make a short one. */
+const MAX_TIMER_MS = 2_147_483_647
+
 const OPTIONS: Names<EventsHandlerOptions> = {
   secret: 'string object function',
   onEvent: 'function',
   onNotice: 'function',
   store: 'object',
   rememberMs: [ABOVE_ZERO],
-  timeoutMs: [ABOVE_ZERO],
+  timeoutMs: [ABOVE_ZERO, MAX_TIMER_MS],
   toleranceSeconds: [ABOVE_ZERO],
   maxBodyBytes: [ABOVE_ZERO],
   onError: 'function',
@@ -102,6 +105,14 @@ export function eventsHandler(options: EventsHandlerOptions): (request: Request)
   const { secret, toleranceSeconds = 300, maxBodyBytes = 262_144, timeoutMs = 8000 } = options
   const { store = createMemoryStore(), rememberMs = 86_400_000 } = options
   const { onError = (error: unknown) => printError(error) } = options
+  if (typeof store.claim !== 'function')
+    throw new TypeError(
+      '"store" of eventsHandler must have a function "claim", as that of createMemoryStore() has.',
+    )
+  if (rememberMs < toleranceSeconds * 2000)
+    throw new TypeError(
+      '"rememberMs" of eventsHandler must be at least twice "toleranceSeconds": the same request is valid for that long.',
+    )
   const fixed = typeof secret === 'function' ? undefined : createVerifier([secret].flat())
   /** Events that `onEvent` has now. */
   const running = new Set<string>()

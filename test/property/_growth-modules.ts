@@ -43,7 +43,8 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/sign-in': 'keys oidc place sign-in',
     'src/sign-in/clients': 'flights machines',
     'src/keyed': 'commit given-store store',
-    'src/mcp-events': 'core dead emit errors grant held keys life places record reservation turn watched',
+    'src/mcp-events':
+      'core dead emit errors fan-out grant held keys life places record reservation turn watched',
     'src/mcp-events/admin': 'summary',
     'src/mcp-events/store': 'store',
     'src/sign-in/browser': 'attempts',

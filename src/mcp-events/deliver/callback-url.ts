@@ -30,6 +30,8 @@ export function checkCallbackUrl(given: unknown, { allowedOrigins, allowLoopback
   if (/^\w+:\/\/[^/?]*@/.test(given)) return refuse('have no user and no password')
   if (!WRITTEN.test(given) || !URL.canParse(given)) return refuse('be a URL that begins with https://')
   const url = new URL(given)
+  // Another spelling of the same host would have limits of its own.
+  if (url.hostname.endsWith('.')) return refuse('have a host without a period at its end')
   if (allowLoopback && isLoopbackUrl(url)) return url
   if (url.protocol !== 'https:') return refuse('begin with https://')
   if (allowedOrigins.length > 0)

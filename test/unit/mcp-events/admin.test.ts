@@ -250,8 +250,8 @@ describe('dead letters', () => {
     const { subscribe, emit, letters, endpoints, store, errors } = setUp()
     await subscribe()
     const own = (await store.list({ prefix: '', limit: 1 })).keys[0]!.slice(0, 17)
-    const rest = `:sub_${'0'.repeat(32)}:${'0'.repeat(12)}`
-    const key = (number: number) => `${own}l:${String(number).padStart(15, '0')}${rest}`
+    const key = (number: number) =>
+      `${own}l:${String(number).padStart(15, '0')}:sub_${String(number).padStart(32, '0')}:${'0'.repeat(12)}`
     const value = JSON.stringify({ subscription: 'x', type: 'x', seq: 1, tries: 1, reason: 'refused' })
     for (let first = 0; first < 5010; first += 10) {
       const keys = Array.from({ length: 10 }, (_none, index) => key(first + index))

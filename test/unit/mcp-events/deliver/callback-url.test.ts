@@ -24,7 +24,6 @@ describe('a callback URL', () => {
     'https://hooks.example.com?x=/../..//@b',
     'https://hooks.example.com/%2e%2e/@name?to=https://other.example',
     'HTTPS://Hooks.Example.com:443/',
-    'https://hooks.example.com./',
     'https://xn--bcher-kva.example.com/',
     'https://8.8.8.8/hook',
     'https://[2606:4700:4700::1111]/hook',

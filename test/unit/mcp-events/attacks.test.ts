@@ -1,0 +1,184 @@
+/** Subscribers who take what belongs to all, or make a server work for nothing. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import { createEvent, createMemoryEvents, events } from '../../../src/mcp-events.ts'
+import { eventsHandler } from '../../../src/webhook.ts'
+import { createEventServer, incident, SECRET, URL_A, URL_B } from './_events.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-29T12:00:00Z') }))
+afterEach(() => void vi.useRealTimers())
+
+/** Only what a test runs itself is delivered. */
+const manual = { isPrompt: true, wake() {}, attach() {} } as never
+const DAY = 86_400_000
+
+describe('one subscriber does not stop the others', () => {
+  it('by arguments that defaults make larger than an entry of the store', async () => {
+    const filter = z.object({ negate: z.boolean().default(false), weight: z.number().default(1) })
+    const type = createEvent({
+      id: 'incident.created',
+      description: 'A new incident',
+      inputSchema: z.object({ filters: z.array(filter).optional() }),
+    })
+    const { subscribe, emit, endpoints, errors } = createEventServer({ types: { type } })
+    await subscribe({}, 'bob', { url: URL_B })
+    for (let count = 2300; count > 100; count -= 100) {
+      const { error } = await subscribe({ arguments: { filters: Array.from({ length: count }, () => ({})) } })
+      if (error === undefined) break
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('with their defaults') })
+    }
+    for (let count = 0; count < 5; count++) await emit()
+    expect(endpoints.received.filter(({ url }) => url === URL_B)).toHaveLength(5)
+    expect(errors).toEqual([])
+  })
+
+  it('by slow endpoints under many names', async () => {
+    const { subscribe, server, endpoints, emit } = createEventServer({ runner: manual })
+    for (let count = 0; count < 20; count++)
+      await subscribe({}, 'alice', { url: `https://host-${count}.example.com/` })
+    await subscribe({}, 'bob', { url: URL_B })
+    let release = (): void => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    endpoints.answer = async ({ url }) => {
+      if (url !== URL_B) await held
+      return { status: 200 }
+    }
+    await emit()
+    const run = server.events.run()
+    const urls = () => endpoints.received.map(({ url }) => url)
+    await expect.poll(urls).toContain(URL_B)
+    release()
+    await run
+    expect(urls()).toHaveLength(21)
+  })
+
+  it('by dead letters of a subscription that begins again and again', async () => {
+    const { subscribe, unsubscribe, emit, endpoints, store, server } = createEventServer()
+    const { result } = await subscribe({ ttlMs: DAY })
+    endpoints.answer = () => ({ status: 413 })
+    for (let count = 0; count < 25; count++) await emit({ title: String(count) })
+    for (let round = 0; round < 3; round++) {
+      await unsubscribe()
+      await subscribe({ ttlMs: DAY, cursor: result!.cursor })
+      await server.events.run()
+    }
+    const { keys } = await store.list({ prefix: '', limit: 1000 })
+    expect(keys.filter((key) => key.includes(':l:')).length).toBe(20)
+  })
+})
+
+describe('work ends', () => {
+  it.each([
+    { status: 503, retryAfterMs: 0 },
+    { status: 429, retryAfterMs: 0 },
+    { status: 503, retryAfterMs: 1 },
+  ])('an endpoint that wants the event again at once waits like others: %j', async (outcome) => {
+    const { subscribe, emit, endpoints, server } = createEventServer({ runner: manual })
+    await subscribe()
+    endpoints.answer = () => outcome
+    await emit()
+    const { nextDueAt } = await server.events.run({ deadline: Date.now() + 4000 })
+    expect(endpoints.received).toHaveLength(1)
+    expect(nextDueAt! - Date.now()).toBeGreaterThanOrEqual(4000)
+  })
+
+  it('a replay that finds its queue full waits for it', async () => {
+    const store = createMemoryEvents()
+    const { subscribe, unsubscribe, server, endpoints } = createEventServer({ runner: manual }, store)
+    const { result } = await subscribe({ ttlMs: DAY })
+    await unsubscribe()
+    for (let count = 0; count < 1000; count++)
+      await server.events.emit('incident.created', { title: String(count), severity: 'P1' })
+    let count = 0
+    endpoints.answer = () => ({ status: count++ % 2 === 0 ? 500 : 200 })
+    await subscribe({ ttlMs: DAY, cursor: result!.cursor })
+    const commits = vi.spyOn(store, 'commit')
+    const { nextDueAt } = await server.events.run({ deadline: Date.now() + DAY })
+    expect(nextDueAt).toBeGreaterThan(Date.now())
+    expect(commits.mock.calls.length).toBeLessThan(10 * endpoints.received.length)
+  })
+})
+
+describe('no event is lost', () => {
+  it('by a cursor of a refresh that comes before the event is in the subscription', async () => {
+    const { subscribe, unsubscribe, server, emit, titles } = createEventServer({ runner: manual })
+    await subscribe()
+    await emit({ title: 'one' })
+    const { result } = await subscribe()
+    await unsubscribe()
+    await subscribe({ cursor: result!.cursor })
+    await server.events.run()
+    expect(titles()).toEqual(['one'])
+  })
+
+  it.each([[['severity']], [['service', 'severity']], [[]]])(
+    'after the index has changed to %j: the next refresh says so, and repairs it',
+    async (index) => {
+      const store = createMemoryEvents()
+      const args = { severity: 'P1', service: 'db' }
+      const before = createEventServer(
+        { types: { type: { ...incident, index: ['severity', 'service'] } } },
+        store,
+      )
+      await before.subscribe({ arguments: args })
+      const after = createEventServer({ types: { type: { ...incident, index } } }, store)
+      const { result } = await after.subscribe({ arguments: args })
+      expect(result).toMatchObject({ truncated: true })
+      await after.emit({ title: 'Down', service: 'db' })
+      await after.emit({ title: 'Other', service: 'web' })
+      expect(after.titles()).toEqual(['Down'])
+      expect((await after.subscribe({ arguments: args })).result).toMatchObject({ truncated: false })
+      const { keys } = await store.list({ prefix: '', limit: 1000 })
+      expect(keys.filter((key) => key.includes(':x:'))).toHaveLength(1)
+    },
+  )
+})
+
+describe('what is misspelt is refused', () => {
+  it.each([{ eventid: 'e1' }, { waitUntill: () => {} }, { timestamp: 5 }, 'e1', 5])(
+    'emit: %j',
+    async (options) => {
+      const { server } = createEventServer()
+      const emitted = server.events.emit('incident.created', { title: 'x', severity: 'P1' }, options as never)
+      await expect(emitted).rejects.toThrow(TypeError)
+    },
+  )
+
+  it.each([{ deadlin: 5 }, 'x'])('run: %j', async (platform) => {
+    const { server } = createEventServer()
+    await expect(server.events.run(platform as never)).rejects.toThrow(TypeError)
+  })
+
+  it.each([
+    { allowedOrigins: [] },
+    { allowedOrigins: ['http://a.example.com'] },
+    { allowedOrigins: ['https://*.example.com'] },
+    { allowedOrigins: ['ftp://a.example'] },
+    { maxEvents: 2.5 },
+  ])('events: %j', (options) => {
+    const types = { incident }
+    expect(() => events({ types, store: createMemoryEvents(), ...options })).toThrow(TypeError)
+  })
+
+  it.each([['severty'], ['service', 'titel']])('index: %j', (...index) => {
+    const config = {
+      id: 'incident.created',
+      description: 'A new incident',
+      inputSchema: z.object({ severity: z.string().optional(), service: z.string().optional() }),
+      payloadSchema: z.object({ severity: z.string(), title: z.string() }),
+      index,
+    }
+    expect(() => createEvent(config)).toThrow(/"index" of event/)
+    expect(createEvent({ ...config, index: ['severity'] }).index).toEqual(['severity'])
+  })
+
+  it.each([{ rememberMs: 1 }, { store: {} }, { timeoutMs: 1e12 }])('eventsHandler: %j', (options) => {
+    expect(() => eventsHandler({ secret: SECRET, onEvent: () => {}, ...options } as never)).toThrow(TypeError)
+  })
+
+  it('another spelling of a host, which would have limits of its own', async () => {
+    const { subscribe } = createEventServer()
+    const url = URL_A.replace('.com/', '.com./')
+    expect((await subscribe({}, 'alice', { url })).error?.code).toBe(-32602)
+  })
+})
