@@ -31,7 +31,7 @@ export function checkCallbackUrl(given: unknown, { allowedOrigins, allowLoopback
   if (!WRITTEN.test(given) || !URL.canParse(given)) return refuse('be a URL that begins with https://')
   const url = new URL(given)
   // Another spelling of the same host would have limits of its own.
-  if (url.hostname.endsWith('.')) return refuse('have a host without a period at its end')
+  if (url.hostname.endsWith('.')) return refuse('have a host that does not end with a period')
   if (allowLoopback && isLoopbackUrl(url)) return url
   if (url.protocol !== 'https:') return refuse('begin with https://')
   if (allowedOrigins.length > 0)
