@@ -51,7 +51,7 @@ async function run(
 }
 
 test('the help lists every command', () => {
-  expect(COMMANDS).toHaveLength(19)
+  expect(COMMANDS).toHaveLength(20)
 })
 
 const HELPS = [
