@@ -48,6 +48,13 @@ const LONG = [
 /** Other people's frameworks, stores and tools. */
 const BESIDE = ['byo', 'platform-clis', 'retrieval-stores', 'runtimes/byo', 'runtimes/retrieval']
 
+/** New projects with each of their parts, which install and build for minutes: `npm run test:every-target`. */
+const INIT = [
+  'test/package/init-templates.test.ts',
+  'test/runtimes/init-sign-in.test.ts',
+  'test/runtimes/tasks/init.test.ts',
+]
+
 /** For suites that use the package as users get it. */
 const PACKED = { globalSetup: 'test/package/_pack-once.ts' }
 
@@ -121,7 +128,8 @@ export default defineConfig({
       },
       suite('smoke', ['smoke']),
       suite('cli', ['cli']),
-      suite('package', ['package'], PACKED),
+      suite('package', ['package'], { ...PACKED, exclude: ['**/node_modules/**', ...INIT] }),
+      suite('init', [], { ...PACKED, include: INIT }),
       {
         ...suite('browser', ['browser'], { server: { deps: { inline: [OAUTH_LIBRARY] } } }),
         plugins: [oauthLibrary],
@@ -129,7 +137,7 @@ export default defineConfig({
       {
         ...suite('runtimes', ['runtimes', 'hostile'], {
           ...PACKED,
-          exclude: ['**/node_modules/**', ...BESIDE.map((folder) => `test/${folder}/**`)],
+          exclude: ['**/node_modules/**', ...BESIDE.map((folder) => `test/${folder}/**`), ...INIT],
           server: { deps: { inline: [OAUTH_LIBRARY] } },
         }),
         plugins: [oauthLibrary],
