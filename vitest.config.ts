@@ -33,7 +33,7 @@ const MEASURING = [
   'test/unit/young-garbage.test.ts',
 ]
 
-/** They measure processor time, which others on the machine stretch: run before the other suites, alone. */
+/** They compare times, which others on the machine stretch: run before the other suites, alone. */
 const GROWTH = ['test/property/growth*.test.ts']
 
 /** They wait for limits of time, or repeat a run hundreds of times: too long for after every change. A process each, since some measure. */
@@ -76,6 +76,21 @@ const suite = (
   test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`), ...more },
 })
 
+/** Where sign-in runs in the process of the tests. */
+const withOauth = (project: TestProjectInlineConfiguration): TestProjectInlineConfiguration => ({
+  ...project,
+  plugins: [...(project.plugins ?? []), oauthLibrary],
+  test: { ...project.test, server: { deps: { inline: [OAUTH_LIBRARY] } } },
+})
+
+/** Tests in memory with a process for each file. */
+const alone = (name: string, include: string[]): TestProjectInlineConfiguration =>
+  withOauth({
+    extends: true,
+    plugins: [sourceEntries],
+    test: { name, include, setupFiles: 'test/_parts.ts' },
+  })
+
 export default defineConfig({
   test: {
     // Limits only end what hangs: the machine may be busy with other things, too.
@@ -106,46 +121,20 @@ export default defineConfig({
         plugins: [sourceEntries],
         test: { name: 'memory', include: MEASURING, setupFiles: 'test/_parts.ts' },
       },
-      {
-        extends: true,
-        plugins: [sourceEntries, oauthLibrary],
-        test: {
-          name: 'long',
-          include: LONG,
-          setupFiles: 'test/_parts.ts',
-          server: { deps: { inline: [OAUTH_LIBRARY] } },
-        },
-      },
-      {
-        extends: true,
-        plugins: [sourceEntries, oauthLibrary],
-        test: {
-          name: 'growth',
-          include: GROWTH,
-          setupFiles: 'test/_parts.ts',
-          server: { deps: { inline: [OAUTH_LIBRARY] } },
-        },
-      },
+      alone('long', LONG),
+      alone('growth', GROWTH),
       suite('smoke', ['smoke']),
       suite('cli', ['cli']),
       suite('package', ['package'], { ...PACKED, exclude: ['**/node_modules/**', ...INIT] }),
-      suite('init', [], { ...PACKED, include: INIT }),
-      {
-        ...suite('browser', ['browser'], { server: { deps: { inline: [OAUTH_LIBRARY] } } }),
-        plugins: [oauthLibrary],
-      },
-      {
-        ...suite('runtimes', ['runtimes', 'hostile'], {
+      withOauth(suite('init', [], { ...PACKED, include: INIT })),
+      withOauth(suite('browser', ['browser'])),
+      withOauth(
+        suite('runtimes', ['runtimes', 'hostile'], {
           ...PACKED,
           exclude: ['**/node_modules/**', ...BESIDE.map((folder) => `test/${folder}/**`), ...INIT],
-          server: { deps: { inline: [OAUTH_LIBRARY] } },
         }),
-        plugins: [oauthLibrary],
-      },
-      {
-        ...suite('others', BESIDE, { ...PACKED, server: { deps: { inline: [OAUTH_LIBRARY] } } }),
-        plugins: [oauthLibrary],
-      },
+      ),
+      withOauth(suite('others', BESIDE, PACKED)),
       {
         ...suite('node-server-1', [], { ...PACKED, include: ON_NODE_SERVER_1 }),
         resolve: {

@@ -1,7 +1,7 @@
 /**
  * The streams of sessions end with the token that they were opened with.
  */
-import { MAX_TIMER_MS } from '../../src/interaction/rendezvous.ts'
+import { MAX_TIMER_MS } from '../../src/definition/timeout.ts'
 import { expiryOf, type StreamOwner, whenRefused } from '../../src/protocol/stream-expiry.ts'
 
 export { whenRefused }

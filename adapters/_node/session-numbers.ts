@@ -1,5 +1,5 @@
 /** The numbers in the options of `createSessions`. */
-import { MAX_TIMER_MS } from '../../src/interaction/rendezvous.ts'
+import { MAX_TIMER_MS } from '../../src/definition/timeout.ts'
 
 /** @throws TypeError naming the option: a timer of more milliseconds, or of NaN, fires at once, and no number exceeds NaN. */
 export function checkNumbers(maxSessions: unknown, idleMs: unknown): void {

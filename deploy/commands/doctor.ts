@@ -22,7 +22,7 @@ import { signInFindings } from '../doctor/sign-in.ts'
 import { usedFeatures } from '../doctor/used.ts'
 import { cronOf } from '../project/cron.ts'
 import { displayPath } from '../project/entry.ts'
-import { nearestDeclared } from '../project/project.ts'
+import { makesTable } from '../project/project.ts'
 import { findSecret } from '../project/secrets.ts'
 import { findTarget } from '../targets/all.ts'
 import { CliError } from '../terminal/cli-error.ts'
@@ -168,8 +168,7 @@ async function examine(
     ...secretFindings(project, info),
     ...cronSecretFindings(project, cronOf(project)),
     ...bindingFindings(info, target, cronOf(project), {
-      makesEventTable:
-        target.abilities.tasks === 'dynamodb' && nearestDeclared(project, 'events') === 'dynamodb',
+      makesEventTable: target.abilities.tasks === 'dynamodb' && makesTable(project, 'events'),
     }),
     ...authFindings(info),
     ...extensionFindings(info),

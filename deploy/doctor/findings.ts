@@ -11,6 +11,7 @@ import type { Cron } from '../project/cron.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 import { findSecret } from '../project/secrets.ts'
 import { ownFile, stageOption } from '../project/stages.ts'
+import { eventFindings, taskFindings } from './deferred.ts'
 import { FEATURES } from './used.ts'
 
 type Folders = Pick<Project, 'cwd' | 'entry' | 'stage'>
@@ -180,81 +181,6 @@ export function bindingFindings(
 function orNone(engines: readonly string[], { title }: Pick<Target, 'title'>): string {
   if (engines.length === 0) return `${title} has none that reaches all its isolates`
   return `pass ${engines.join(' or ')}`
-}
-
-/** Where tasks are stored, and what runs them. */
-function taskFindings(
-  { hasTasks = false, hasLocalTasks = false, hasTaskRunner = false }: DeploymentInfo,
-  { title, hasOneProcess, tasks }: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
-  cron: Cron | undefined,
-): Finding[] {
-  if (!hasTasks) return []
-  if (hasLocalTasks && !hasOneProcess) {
-    const message = `tasks are kept in memory, and ${title} may run several processes or isolates and end any of them: pass a shared store, see docs/tasks-stores.md`
-    return [{ level: 'warning', message }]
-  }
-  if (hasLocalTasks) return [{ level: 'ok', message: 'tasks are kept in memory: they end with the process' }]
-  if (hasTaskRunner) return [{ level: 'ok', message: 'tasks have a store and a runner' }]
-  if (cron === undefined) {
-    const message =
-      'tasks have a store but no runner: they only continue when a client polls for them; let a cron call a task endpoint, see docs/tasks-runners.md'
-    return [{ level: 'warning', message }]
-  }
-  // For these platforms, `build` writes the schedule.
-  if (tasks === 'cron' || tasks === 'dynamodb') {
-    const message = `tasks have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}`
-    return [{ level: 'ok', message }]
-  }
-  const message = `nothing calls ${cron.path} on ${title}, which has no cron: pass a runner, such as pollingRunner(), see docs/tasks-runners.md`
-  return [{ level: 'warning', message }]
-}
-
-/** Where Events are stored, what makes the deliveries that `emit` did not, and what keeps them out of private networks. */
-function eventFindings(
-  info: DeploymentInfo,
-  target: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
-  cron: Cron | undefined,
-  makesEventTable: boolean,
-): Finding[] {
-  const { hasEvents = false, hasEventSender = false } = info
-  if (!hasEvents) return []
-  // Its variable is there only after a deployment: until then the server may keep them in memory.
-  const isLocal = info.hasLocalEvents === true && !makesEventTable
-  const found: Finding[] = [
-    ...(makesEventTable
-      ? [{ level: 'ok', message: 'the deployment makes the table of events' } as const]
-      : []),
-    ...storedEventFindings({ ...info, hasLocalEvents: isLocal }, target, cron),
-  ]
-  // On Cloudflare Workers, `fetch` reaches nothing private.
-  if (hasEventSender || target.tasks === 'objects') return found
-  const message =
-    'events are sent by fetch, which also connects to private addresses if a name of a client resolves to one: pass deliver: nodeEventSender() of mayfly-mcp/node to events(), see docs/mcp-events-running.md'
-  return [...found, { level: 'warning', message }]
-}
-
-function storedEventFindings(
-  { hasLocalEvents = false, hasEventRunner = false }: DeploymentInfo,
-  { title, hasOneProcess, tasks }: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
-  cron: Cron | undefined,
-): Finding[] {
-  if (hasLocalEvents && !hasOneProcess) {
-    const message = `events are kept in memory, and ${title} may run several processes or isolates and end any of them: pass a shared store, see docs/mcp-events-running.md`
-    return [{ level: 'warning', message }]
-  }
-  if (hasLocalEvents)
-    return [{ level: 'ok', message: 'events are kept in memory: they end with the process' }]
-  if (hasEventRunner) return [{ level: 'ok', message: 'events have a store and a runner' }]
-  const isScheduled = tasks === 'cron' || tasks === 'dynamodb'
-  if (isScheduled && cron !== undefined) {
-    const message = `events have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}, which must be that of createEventEndpoint`
-    return [{ level: 'ok', message }]
-  }
-  const lines = isScheduled
-    ? `export createEventEndpoint({ server, secret: process.env.CRON_SECRET }).mount('/events'), and add "mayfly": { "cron": "/events" } to package.json`
-    : 'pass "runner", such as pollingRunner() in a long-lived process, or queueRunner(env.QUEUE) on Cloudflare'
-  const message = `events have a store, but nothing repeats deliveries that failed: ${lines}, see docs/mcp-events-running.md`
-  return [{ level: 'warning', message }]
 }
 
 const SHARED_BUS = 'Pass a `bus` that all processes share, see docs/events.md.'

@@ -3,7 +3,7 @@
 import type { DeploymentInfo } from '../../src/index.ts'
 import { placeOf } from '../../src/sign-in/place.ts'
 import type { Finding, Project, Target } from '../contract/target.ts'
-import { nearestDeclared } from '../project/project.ts'
+import { makesTable } from '../project/project.ts'
 import { ownFile, stageOption } from '../project/stages.ts'
 import type { Guarded } from './describe.ts'
 
@@ -123,7 +123,7 @@ function storeFindings(
 ): Finding[] {
   if (hasLocalStore !== true) return []
   // The deployment makes the table and sets its variable.
-  if (abilities.tasks === 'dynamodb' && nearestDeclared(project, 'grants') === 'dynamodb')
+  if (abilities.tasks === 'dynamodb' && makesTable(project, 'grants'))
     return [{ level: 'ok', message: 'the deployment makes the table of connections' }]
   const level = hasOneProcess ? 'warning' : 'error'
   return [{ level, message: grantsInMemory({ title, hasOneProcess }) }]

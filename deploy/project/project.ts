@@ -124,6 +124,14 @@ export function nearestDeclared(project: Pick<Project, 'cwd' | 'entry'>, name: s
     .find((found) => found !== undefined)
 }
 
+/** Whether it says `"mayfly": { "<what>": "dynamodb" }`: then a deployment to Lambda makes the table. */
+export function makesTable(
+  project: Pick<Project, 'cwd' | 'entry'>,
+  what: 'tasks' | 'grants' | 'events',
+): boolean {
+  return nearestDeclared(project, what) === 'dynamodb'
+}
+
 /** The value of a name in `"mayfly": { … }` of the folder's package.json. */
 export function declared(folder: string, name: string): unknown {
   const { mayfly } = (manifestIn(folder) ?? {}) as { mayfly?: { readonly [name: string]: unknown } }

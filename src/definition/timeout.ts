@@ -5,6 +5,9 @@
 /** Milliseconds that a request waits for one answer of the user's code or store that no other limit ends. */
 export const ANSWER_TIMEOUT_MS = 10_000
 
+/** The limit of setTimeout; with more it would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
+
 /** Work did not settle in time. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'

@@ -1,7 +1,8 @@
 /** A method of an extension that streams: its call is checked and begun like any other, and its response held like that of `subscriptions/listen`. */
+
 import { textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import { type Compose, RunningCall } from '../protocol/answer.ts'
 import type { Call } from '../protocol/call.ts'
 import { canStream } from '../protocol/conditions.ts'

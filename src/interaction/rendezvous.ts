@@ -2,6 +2,7 @@
  * The rendezvous: delivers an answer to the call that waits for it. The question was sent on that call's stream, and the client posts the
  * answer in another request. Legacy era only; modern clients send the answer with the repeated call.
  */
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 
 /** The prefix of the ids of our questions; the rest is random. */
 export const QUESTION_ID = 'mayfly-'
@@ -27,9 +28,6 @@ export interface Rendezvous {
   /** Delivers an answer. Drops an answer that no call waits for (a second or late one, or one of another principal). */
   deliver(key: string, answer: unknown): void | Promise<void>
 }
-
-/** The limit of setTimeout; with more it would fire at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Creates a wait that ends at the deadline or when the signal aborts. `settle` ends it with an answer. */
 export function createWait(

@@ -1,9 +1,10 @@
 /** Attempts of a step: their time limit, and the delays between them. */
+
 import { backoffMs } from '../definition/backoff.ts'
 import type { StepOptions } from '../definition/context.ts'
 import { memberOf } from '../definition/error-text.ts'
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
-import { MAX_TIMER_MS } from './rendezvous.ts'
 
 const OPTIONS: Names<StepOptions> = { retries: [0], backoffMs: [0], timeoutMs: [0] }
 

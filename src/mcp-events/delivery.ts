@@ -8,13 +8,21 @@ import { isAccepted, toDeliveryError } from './deliver/outcome.ts'
 import { messageId, signHeaders } from './deliver/sign.ts'
 import type { Head, StoredEvent } from './emit.ts'
 import type { EventType } from './event.ts'
-import { putInUpTo, queued } from './fan-out.ts'
+import { firstWaiting, queued } from './fan-out.ts'
 import type { Held } from './held.ts'
 import { eventKey, headKey } from './keys.ts'
 import { readEvents } from './log.ts'
 import { afterControl, afterEvent, isRefused } from './outcome.ts'
 import { listedWrites } from './places.ts'
-import { type Control, canReplay, type Queued, REPLAYED, type Subscription, watermarkOf } from './record.ts'
+import {
+  type Control,
+  canReplay,
+  currentWatermark,
+  type Queued,
+  REPLAYED,
+  type Subscription,
+  watermarkOf,
+} from './record.ts'
 
 /** A turn that has begun. */
 export interface Sending {
@@ -79,8 +87,8 @@ async function sendControl(sending: Sending, control: Control): Promise<boolean>
 
 async function freshCursor(core: Core, value: Subscription): Promise<string> {
   const head = await core.data.read<Head>(headKey(value.type))
-  const newest = await putInUpTo(core, value.type, head?.value.seq ?? value.from)
-  return toCursor(value.epoch, watermarkOf(value, Math.max(newest, value.from)))
+  const waiting = await firstWaiting(core, value.type)
+  return toCursor(value.epoch, currentWatermark(value, head?.value.seq ?? value.from, waiting))
 }
 
 /** Puts more events of the past into the queue. */

@@ -22,20 +22,18 @@ const PER_COMMIT = 8
 
 /** Continues with the oldest event of a type until none is left, or there is no time. False: some are left. */
 export async function fanOut(core: Core, type: EventType, hasTime: () => boolean): Promise<boolean> {
-  const { data } = core
   for (;;) {
-    const { keys } = await data.keys(outboxPrefix(type.id), 1)
-    const [first] = keys
-    if (first === undefined) return true
+    const waiting = await firstWaiting(core, type.id)
+    if (waiting === undefined) return true
     if (!hasTime()) return false
-    await putIn(core, type, seqIn(first, outboxPrefix(type.id)), hasTime)
+    await putIn(core, type, waiting, hasTime)
   }
 }
 
-/** The newest event that is in all subscriptions, as far as `seq`. */
-export async function putInUpTo({ data }: Core, type: string, seq: number): Promise<number> {
+/** The oldest event that is not yet in all subscriptions. Undefined: there is none. */
+export async function firstWaiting({ data }: Core, type: string): Promise<number | undefined> {
   const { keys } = await data.keys(outboxPrefix(type), 1)
-  return keys[0] === undefined ? seq : Math.min(seq, seqIn(keys[0], outboxPrefix(type)) - 1)
+  return keys[0] === undefined ? undefined : seqIn(keys[0], outboxPrefix(type))
 }
 
 async function putIn(core: Core, type: EventType, seq: number, hasTime: () => boolean): Promise<void> {

@@ -4,11 +4,11 @@ import { type Position, toCursor } from './cursor.ts'
 import { type Entry, untilMade } from './data.ts'
 import { type Head, newLog, type StoredEvent } from './emit.ts'
 import { notFound, superseded } from './errors.ts'
-import { putInUpTo } from './fan-out.ts'
+import { firstWaiting } from './fan-out.ts'
 import { eventKey, fenceKey, headKey, lifeKey, matchKey, subscriptionKey } from './keys.ts'
 import { begunWrites, hasHooks, type Life } from './life.ts'
 import { listedWrites } from './places.ts'
-import { isEnded, type Subscription, toWrites, watermarkOf } from './record.ts'
+import { currentWatermark, isEnded, type Subscription, toWrites } from './record.ts'
 import type { Fence, Reservation } from './reservation.ts'
 
 /** How long the secret before the last signs, too. */
@@ -50,13 +50,13 @@ export async function grant(
   const { id, expiresAt, fresh } = wanted
   return untilMade(async () => {
     const isTold = hasHooks(core, fresh.type)
-    const [head, entry, fence, life, putIn] = await Promise.all([
+    const [head, entry, fence, life, waiting] = await Promise.all([
       data.read<Head>(headKey(fresh.type)),
       data.read<Subscription>(subscriptionKey(id)),
       data.read<Fence>(fenceKey(id)),
       isTold ? data.read<Life>(lifeKey(id)) : undefined,
-      // If it is more by the time of the commit, the subscription has changed, too.
-      putInUpTo(core, fresh.type, Number.POSITIVE_INFINITY),
+      // If it is later by the time of the commit, the subscription has changed, too.
+      firstWaiting(core, fresh.type),
     ])
     if (fence?.version !== reservation.version) throw changedMeanwhile(fence)
     const existing = entry !== undefined && !isEnded(entry.value) ? entry.value : undefined
@@ -81,7 +81,7 @@ export async function grant(
     return {
       id,
       refreshBefore: expiresAt === null ? null : new Date(expiresAt).toISOString(),
-      cursor: toCursor(epoch, watermarkOf(subscription, Math.max(Math.min(seq, putIn), subscription.from))),
+      cursor: toCursor(epoch, currentWatermark(subscription, seq, waiting)),
       truncated: begun?.isTruncated ?? (existing?.gap !== undefined || isMoved),
       ...(existing !== undefined && { deliveryStatus: statusOf(existing) }),
     }

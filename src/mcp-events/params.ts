@@ -5,7 +5,6 @@ import { describeIssues } from '../definition/schema.ts'
 import { objectParam, optionalObjectParam, type Params, stringParam } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
 import type { RequestScope } from '../request/request-server.ts'
-import { canonicalJson } from './canonical.ts'
 import type { Core } from './core.ts'
 import { type Position, readCursor } from './cursor.ts'
 import { forbidden, notFound, unsupported } from './errors.ts'
@@ -68,7 +67,7 @@ export function sentArguments(params: Params): object {
 }
 
 function requireSize(args: unknown): void {
-  if ((canonicalJson(args) ?? '').length > MAX_ARGUMENTS)
+  if ((JSON.stringify(args) ?? '').length > MAX_ARGUMENTS)
     throw invalidParams(
       `Invalid params: "arguments" must have at most ${MAX_ARGUMENTS} characters as JSON, also with their defaults.`,
     )

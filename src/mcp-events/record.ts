@@ -122,6 +122,16 @@ export function toWrites(
   return writes
 }
 
+/** The watermark of a subscription, where events from `waiting` on up to `newest` are not yet in it. */
+export function currentWatermark(
+  subscription: Subscription,
+  newest: number,
+  waiting = Number.POSITIVE_INFINITY,
+): number {
+  // What came before it began is not for it.
+  return watermarkOf(subscription, Math.max(Math.min(newest, waiting - 1), subscription.from))
+}
+
 /** The last event up to which nothing is outstanding: what a client may store (SEP-3415, "safe-to-persist watermark"). */
 export function watermarkOf({ queue, replay }: Subscription, newest: number): number {
   let mark = newest

@@ -91,8 +91,10 @@ async function nextDueAt(core: Core): Promise<number | null> {
   return keys[0] === undefined ? null : readDueKey(keys[0]).at
 }
 
-/** Goes once over what is due; how many turns were taken. A host or principal with as many turns as it may have at once is left for
- * the next time. */
+/**
+ * Goes once over what is due; how many turns were taken. A host or principal with as many turns as it may have at once is left for the next
+ * time.
+ */
 async function takeTurns(
   core: Core,
   platform: TurnPlatform,
@@ -100,15 +102,14 @@ async function takeTurns(
   stuck: Set<string>,
 ): Promise<number> {
   const { concurrency, maxPerHost } = core.settings
-  const maxPerOwner = Math.max(1, concurrency - RESERVED)
   const running = new Map<string, Promise<void>>()
-  const hosts = new Map<string, number>()
-  const owners = new Map<string, number>()
+  const hosts = createShares(maxPerHost)
+  const owners = createShares(Math.max(1, concurrency - RESERVED))
   let taken = 0
   const start = (key: string): void => {
     const { host, owner, id } = readDueKey(key)
-    hosts.set(host, (hosts.get(host) ?? 0) + 1)
-    owners.set(owner, (owners.get(owner) ?? 0) + 1)
+    hosts.add(host, 1)
+    owners.add(owner, 1)
     const turn = takeTurn(core, id, platform)
       .then(async ({ delivered, failed, isIdle, hasGivenUp }) => {
         counts.delivered += delivered
@@ -123,8 +124,8 @@ async function takeTurns(
       })
       .then(() => {
         running.delete(id)
-        hosts.set(host, hosts.get(host)! - 1)
-        owners.set(owner, owners.get(owner)! - 1)
+        hosts.add(host, -1)
+        owners.add(owner, -1)
       })
     running.set(id, turn)
   }
@@ -136,13 +137,22 @@ async function takeTurns(
       if (at > Date.now()) break scan
       while (running.size >= concurrency) await Promise.race(running.values())
       if (!hasTime(platform)) break scan
-      const isFree = (hosts.get(host) ?? 0) < maxPerHost && (owners.get(owner) ?? 0) < maxPerOwner
-      if (isFree && !running.has(id) && !stuck.has(id)) start(key)
+      if (hosts.isFree(host) && owners.isFree(owner) && !running.has(id) && !stuck.has(id)) start(key)
     }
     after = page.next
   } while (after !== undefined)
   await Promise.all(running.values())
   return taken
+}
+
+/** Of each name at most so many at once. */
+function createShares(most: number) {
+  const counts = new Map<string, number>()
+  const of = (name: string): number => counts.get(name) ?? 0
+  return {
+    isFree: (name: string): boolean => of(name) < most,
+    add: (name: string, change: number): void => void counts.set(name, of(name) + change),
+  }
 }
 
 /** A key without its subscription, which is gone and may just begin again, or whose turn another run takes. */

@@ -3,7 +3,7 @@
  */
 import type { Meter } from '@opentelemetry/api'
 import type { EventTelemetry } from '../request/telemetry.ts'
-import { createInstruments, SECONDS } from './instruments.ts'
+import { createInstruments, createQueue, SECONDS } from './instruments.ts'
 
 export function createEventTelemetry(meter: Meter | undefined): EventTelemetry {
   const instruments = createInstruments(meter, createEventInstruments)
@@ -19,11 +19,8 @@ export function createEventTelemetry(meter: Meter | undefined): EventTelemetry {
     recordGivenUp({ event, reason }) {
       instruments().givenUp.add(1, { 'mayfly.events.name': event, 'mayfly.events.reason': reason })
     },
-    recordQueue({ server, due, oldestDueMs }) {
-      const { depth, oldest } = instruments()
-      const attributes = { 'mayfly.server.id': server }
-      depth.record(due, attributes)
-      oldest.record(seconds(oldestDueMs), attributes)
+    recordQueue(queue) {
+      instruments().queue(queue)
     },
   }
 }
@@ -52,13 +49,9 @@ function createEventInstruments(meter: Meter) {
       unit: '{delivery}',
       description: 'Deliveries that were given up, and became dead letters.',
     }),
-    depth: meter.createGauge('mayfly.events.queue.depth', {
-      unit: '{subscription}',
-      description: 'Subscriptions with a delivery that is due.',
-    }),
-    oldest: meter.createGauge('mayfly.events.queue.age', {
-      unit: 's',
-      description: 'Time for which the first of the due subscriptions has been waiting.',
+    queue: createQueue(meter, 'mayfly.events', '{subscription}', {
+      depth: 'Subscriptions with a delivery that is due.',
+      age: 'Time for which the first of the due subscriptions has been waiting.',
     }),
   }
 }

@@ -1,6 +1,7 @@
-/** What the spans and metrics of requests and of tasks share. */
+/** What the spans and metrics of requests, of tasks and of events share. */
 import { type Attributes, type Meter, type MeterProvider, metrics } from '@opentelemetry/api'
 import { clip } from '../protocol/describe.ts'
+import type { TracedQueue } from '../request/telemetry.ts'
 
 /** The scope of everything that is recorded without the options `tracer` and `meter`. */
 export const SCOPE = 'mayfly-mcp'
@@ -22,6 +23,22 @@ export function createInstruments<Instruments>(
       instruments = create(meter ?? current.getMeter(SCOPE))
     }
     return instruments
+  }
+}
+
+/** Gauges of what waits: `<name>.queue.depth` and `<name>.queue.age`. */
+export function createQueue(
+  meter: Meter,
+  name: string,
+  unit: string,
+  descriptions: { readonly depth: string; readonly age: string },
+): (queue: TracedQueue) => void {
+  const depth = meter.createGauge(`${name}.queue.depth`, { unit, description: descriptions.depth })
+  const age = meter.createGauge(`${name}.queue.age`, { unit: 's', description: descriptions.age })
+  return ({ server, due, oldestDueMs }) => {
+    const attributes = { 'mayfly.server.id': server }
+    depth.record(due, attributes)
+    age.record(oldestDueMs / 1000, attributes)
   }
 }
 

@@ -22,7 +22,7 @@ import type {
   TracedTask,
 } from '../request/telemetry.ts'
 import type { StartFlush } from './flush.ts'
-import { clipped, createInstruments, SCOPE, SECONDS } from './instruments.ts'
+import { clipped, createInstruments, createQueue, SCOPE, SECONDS } from './instruments.ts'
 import { parentOf } from './parent.ts'
 
 export function createTaskTelemetry(
@@ -66,10 +66,8 @@ export function createTaskTelemetry(
     recordCrash(task) {
       instruments().crashes.add(1, toolOf(task))
     },
-    recordQueue({ server, due, oldestDueMs }) {
-      const attributes = { 'mayfly.server.id': server }
-      instruments().depth.record(due, attributes)
-      instruments().age.record(oldestDueMs / 1000, attributes)
+    recordQueue(queue) {
+      instruments().queue(queue)
     },
   }
 }
@@ -85,13 +83,9 @@ function createTaskInstruments(meter: Meter) {
       unit: '{crash}',
       description: 'Runs that died, or did not reach the store for the time of their lease.',
     }),
-    depth: meter.createGauge('mayfly.tasks.queue.depth', {
-      unit: '{task}',
-      description: 'Tasks that are due and wait for a run.',
-    }),
-    age: meter.createGauge('mayfly.tasks.queue.age', {
-      unit: 's',
-      description: 'Time for which the first of the due tasks has been waiting for a run.',
+    queue: createQueue(meter, 'mayfly.tasks', '{task}', {
+      depth: 'Tasks that are due and wait for a run.',
+      age: 'Time for which the first of the due tasks has been waiting for a run.',
     }),
   }
 }

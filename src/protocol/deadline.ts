@@ -3,7 +3,7 @@
  */
 
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
-import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 import type { CallLimits } from './engine-options.ts'
 

@@ -2,7 +2,7 @@
  * A response that stays open and sends what happens: `subscriptions/listen`, and the streams of extensions. It ends with its result before
  * the platform would cut it off.
  */
-import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import type { EngineOptions, Incoming } from './engine-options.ts'
 import { KEEP_ALIVE } from './sse-response.ts'
 import { expiryOf } from './stream-expiry.ts'

@@ -1,6 +1,6 @@
 /** Runs due tasks in a long-lived process: by timers for tasks of this process, and by polling the store for others. */
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
-import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { TaskRunner } from './store.ts'
 import type { TaskControls } from './support.ts'
 

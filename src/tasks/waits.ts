@@ -1,7 +1,7 @@
 /** The sleeps and events that the tool of one run waits for. Each is a separate step in the journal, so that it is done once. */
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import { neverSettles } from '../interaction/ending.ts'
 import { own } from '../interaction/journal-records.ts'
-import { MAX_TIMER_MS } from '../interaction/rendezvous.ts'
 import type { Replay } from '../interaction/replay.ts'
 import { isInsideStep } from '../interaction/step-body.ts'
 import type { Task } from './record.ts'

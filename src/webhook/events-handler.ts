@@ -2,7 +2,7 @@
 import { isObject } from '../definition/is-object.ts'
 import { ABOVE_ZERO } from '../definition/option-kind.ts'
 import { printError } from '../definition/print-error.ts'
-import { withTimeout } from '../definition/timeout.ts'
+import { MAX_TIMER_MS, withTimeout } from '../definition/timeout.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { readBytes } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
@@ -66,9 +66,6 @@ export interface EventsHandlerOptions {
 }
 
 type Secrets = string | readonly string[]
-
-/** Of a longer one, timers make a short one. */
-const MAX_TIMER_MS = 2_147_483_647
 
 const OPTIONS: Names<EventsHandlerOptions> = {
   secret: 'string object function',

@@ -1,14 +1,9 @@
 /** Deliveries of events to webhooks, and the subscriptions that wait for one, as OpenTelemetry's own SDK exports them. */
-import {
-  AggregationTemporality,
-  type Histogram,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics'
+import type { Histogram } from '@opentelemetry/sdk-metrics'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createMemoryEvents, type PostOutcome } from '../../src/mcp-events.ts'
 import { type EventTelemetry, openTelemetry, type Telemetry } from '../../src/otel.ts'
+import { observeMetrics } from './_metrics.ts'
 import { createEventServer, URL_B } from './mcp-events/_events.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-29T12:00:00Z') }))
@@ -17,23 +12,15 @@ afterEach(() => void vi.useRealTimers())
 const later = (ms: number): unknown => vi.setSystemTime(Date.now() + ms)
 
 async function observe(options: Parameters<typeof createEventServer>[0] = {}) {
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
-  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })
-  const meter = new MeterProvider({ readers: [reader] }).getMeter('test')
+  const { meter, pointsOf } = observeMetrics()
   const events = createEventServer(options, createMemoryEvents(), { telemetry: openTelemetry({ meter }) })
   await events.subscribe({ ttlMs: 86_400_000 })
   return {
     ...events,
     /** Each time series of a metric of events: its attributes and its value, of a histogram how often and the sum. */
     async series(metric: string) {
-      await reader.forceFlush()
-      const all =
-        exporter
-          .getMetrics()
-          .at(-1)
-          ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
-      const points = all.find(({ descriptor }) => descriptor.name === `mayfly.events.${metric}`)?.dataPoints
-      return (points ?? []).map(({ attributes, value }) => {
+      const points = await pointsOf(`mayfly.events.${metric}`)
+      return points.map(({ attributes, value }) => {
         const { count, sum } = value as Histogram
         return { attributes, value: typeof value === 'number' ? value : [count, sum] }
       })

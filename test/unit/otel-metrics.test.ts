@@ -3,13 +3,7 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { metrics } from '@opentelemetry/api'
-import {
-  AggregationTemporality,
-  type Histogram,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics'
+import type { Histogram } from '@opentelemetry/sdk-metrics'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bearer } from '../../src/auth.ts'
 import { createPrompt, createTool } from '../../src/index.ts'
@@ -18,6 +12,7 @@ import { createSession } from '../../src/protocol/session.ts'
 import { fromSdk, type SdkServerFactory } from '../../src/sdk.ts'
 import { eventually } from '../_eventually.ts'
 import { createServer, legacyRequest, modernRequest, post } from './_client.ts'
+import { observeMetrics } from './_metrics.ts'
 import { createV1, createV2 } from './sdk/_servers.ts'
 
 /** Answers any tool and any method. */
@@ -35,23 +30,16 @@ function createLowLevel(): Server {
 
 /** A provider of its own, and what it has exported. */
 function observe() {
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
-  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })
-  const provider = new MeterProvider({ readers: [reader] })
+  const { provider, meter, exported: all } = observeMetrics()
   const exported = async () => {
-    await reader.forceFlush()
-    const [metric, ...others] =
-      exporter
-        .getMetrics()
-        .at(-1)
-        ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
+    const [metric, ...others] = await all()
     expect(others).toEqual([])
     return metric
   }
   return {
     provider,
     exported,
-    telemetry: openTelemetry({ meter: provider.getMeter('test') }),
+    telemetry: openTelemetry({ meter }),
     /** Each time series: its attributes and how often. */
     series: async () =>
       ((await exported())?.dataPoints ?? []).map(({ attributes, value }) => ({

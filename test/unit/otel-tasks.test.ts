@@ -1,13 +1,7 @@
 /** Runs of tasks, and the queue of due ones, as OpenTelemetry's own SDK exports them. */
 import { context, propagation, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import {
-  AggregationTemporality,
-  type Histogram,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics'
+import type { Histogram } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
@@ -19,31 +13,23 @@ import { createTaskAdmin } from '../../src/tasks-admin.ts'
 import { secretOf } from '../_secrets.ts'
 import { deferred } from './_client.ts'
 import { Contexts } from './_contexts.ts'
+import { observeMetrics } from './_metrics.ts'
 import { TaskClient } from './tasks/_tasks.ts'
 
 /** Providers of their own, and what they have exported. */
 function observe() {
   const spans = new InMemorySpanExporter()
   const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
-  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
-  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 })
-  const meters = new MeterProvider({ readers: [reader] })
+  const { meter, pointsOf } = observeMetrics()
   return {
     tracer: tracers.getTracer('test'),
-    telemetry: openTelemetry({ tracer: tracers.getTracer('test'), meter: meters.getMeter('test') }),
+    telemetry: openTelemetry({ tracer: tracers.getTracer('test'), meter }),
     runs: () => spans.getFinishedSpans().filter(({ name }) => name.startsWith('run ')),
     calls: () => spans.getFinishedSpans().filter(({ name }) => name.startsWith('tools/call')),
     spans: () => spans.getFinishedSpans(),
     /** Each time series of a metric: its attributes and its value, of a histogram how often. */
     async series(metric: string) {
-      await reader.forceFlush()
-      const all =
-        exporter
-          .getMetrics()
-          .at(-1)
-          ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? []
-      const points = all.find(({ descriptor }) => descriptor.name === metric)?.dataPoints ?? []
-      return points.map(({ attributes, value }) => ({
+      return (await pointsOf(metric)).map(({ attributes, value }) => ({
         attributes,
         value: typeof value === 'number' ? value : (value as Histogram).count,
       }))

@@ -1,4 +1,5 @@
 /** The CloudFormation template of the role that a GitHub workflow assumes to deploy. Created once for each stack, by hand. */
+import { KEYED_TABLES, resourceOf } from './keyed-template.ts'
 
 /** The longest name of a stack: names of functions end in `-QueueFunction` and may have 64 characters. */
 export const MAX_STACK_NAME = 50
@@ -25,7 +26,9 @@ const OWN = {
   // Secrets Manager adds six characters.
   secrets: ['generated', 'secrets'].map((name) => arn('secretsmanager', `secret:\${Stack}-${name}-??????`)),
   // CloudFormation adds characters of its own to the table's name.
-  tables: ['Tasks', 'Grants', 'Events'].map((name) => arn('dynamodb', `table/\${Stack}-${name}-*`)),
+  tables: ['Tasks', ...KEYED_TABLES.map(resourceOf)].map((name) =>
+    arn('dynamodb', `table/\${Stack}-${name}-*`),
+  ),
   queues: ['Tasks', 'TasksDeadLetters'].map((name) => arn('sqs', `\${Stack}-${name}`)),
   schedules: [arn('scheduler', `schedule/default/\${Stack}-Cron`)],
   roles: [arn('iam', `role/mayfly/\${Stack}/*`, `:\${AWS::AccountId}`)],

@@ -1,5 +1,7 @@
 /** Additional resources for sign-in and MCP Events: a table for each. */
 
+import { tableOf } from './table-template.ts'
+
 /** What the members of `"mayfly"` in package.json are called: `"grants": "dynamodb"`. */
 export const KEYED_TABLES = ['grants', 'events'] as const
 
@@ -33,6 +35,12 @@ const PARTS: { readonly [table in KeyedTable]: Parts } = {
   },
 }
 
+/** In the template. */
+export const resourceOf = (table: KeyedTable): string => PARTS[table].resource
+
+/** Of the environment. */
+export const variableOf = (table: KeyedTable): string => PARTS[table].variable
+
 /** Of a function. */
 export const keyedVariables = (tables: readonly KeyedTable[]): string =>
   tables.map((table) => `          ${PARTS[table].variable}: !Ref ${PARTS[table].resource}\n`).join('')
@@ -56,25 +64,14 @@ export const keyedPolicies = (tables: readonly KeyedTable[]): string =>
     )
     .join('')
 
-/** As `dynamoGrantTable` and `dynamoEventTable` describe them. Names are CloudFormation's, so that another key can replace a table. */
-export const keyedResources = (tables: readonly KeyedTable[]): string =>
-  tables
-    .map(
-      (table) => `  # ${PARTS[table].comment}
-  ${PARTS[table].resource}:
-    Type: AWS::DynamoDB::Table
-    DeletionPolicy: Delete
-    UpdateReplacePolicy: Delete
-    Properties:
-      BillingMode: PAY_PER_REQUEST
-      AttributeDefinitions:
+const KEYS = `      AttributeDefinitions:
         - { AttributeName: pk, AttributeType: S }
         - { AttributeName: sk, AttributeType: S }
       KeySchema:
         - { AttributeName: pk, KeyType: HASH }
         - { AttributeName: sk, KeyType: RANGE }
-      TimeToLiveSpecification: { AttributeName: ttl, Enabled: true }
+`
 
-`,
-    )
-    .join('')
+/** As `dynamoGrantTable` and `dynamoEventTable` describe them. */
+export const keyedResources = (tables: readonly KeyedTable[]): string =>
+  tables.map((table) => `  # ${PARTS[table].comment}\n${tableOf(PARTS[table].resource, KEYS)}\n`).join('')

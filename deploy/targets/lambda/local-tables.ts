@@ -8,12 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { KeptItem, TransactItem } from '../../../adapters/_dynamodb/client.ts'
 import { compareKeys } from '../../../src/keyed/commit.ts'
-import type { KeyedTable } from './keyed-template.ts'
-
-const NAMES: { readonly [table in KeyedTable]: readonly [variable: string, name: string] } = {
-  grants: ['GRANTS_TABLE', 'connections'],
-  events: ['EVENTS_TABLE', 'events'],
-}
+import { type KeyedTable, variableOf } from './keyed-template.ts'
 
 type Item = KeptItem
 
@@ -39,8 +34,7 @@ export async function startLocalTables(
   tables: readonly KeyedTable[],
   others?: string,
 ): Promise<{ readonly [name: string]: string }> {
-  const names = tables.map((table) => NAMES[table])
-  const known = new Map(names.map(([, name]) => [name, createTable()]))
+  const known = new Map<string, Table>(tables.map((table) => [table, createTable()]))
   const server = createServer(async (incoming, outgoing) => {
     const body = await text(incoming)
     const answer = answerOf(known, String(incoming.headers['x-amz-target']), body)
@@ -56,7 +50,7 @@ export async function startLocalTables(
   await once(server, 'listening')
   server.unref()
   return {
-    ...Object.fromEntries(names),
+    ...Object.fromEntries(tables.map((table) => [variableOf(table), table])),
     AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     AWS_REGION: 'local',
     AWS_ACCESS_KEY_ID: 'local',

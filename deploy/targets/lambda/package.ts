@@ -7,7 +7,7 @@ import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { FACTS, sizeLimit } from '../../contract/facts.ts'
 import type { Artefact, Project } from '../../contract/target.ts'
 import { type Cron, cronCall, cronOf } from '../../project/cron.ts'
-import { nearestDeclared } from '../../project/project.ts'
+import { makesTable } from '../../project/project.ts'
 import { KEYED_TABLES, type KeyedTable } from './keyed-template.ts'
 import { SECRETS_TEMPLATE, template } from './template.ts'
 
@@ -41,7 +41,7 @@ const CALL = `(request) =>
 
 /** `"mayfly": { "tasks": "dynamodb" }` in package.json: the deployment creates a table and a queue for tasks. */
 export function keepsTasks(project: Pick<Project, 'cwd' | 'entry'>): boolean {
-  return nearestDeclared(project, 'tasks') === 'dynamodb'
+  return makesTable(project, 'tasks')
 }
 
 /**
@@ -49,7 +49,7 @@ export function keepsTasks(project: Pick<Project, 'cwd' | 'entry'>): boolean {
  * "dynamodb"`: one for MCP Events.
  */
 export function keyedTablesOf(project: Pick<Project, 'cwd' | 'entry'>): readonly KeyedTable[] {
-  return KEYED_TABLES.filter((table) => nearestDeclared(project, table) === 'dynamodb')
+  return KEYED_TABLES.filter((table) => makesTable(project, table))
 }
 
 /** A regular file that all users can read: Lambda's user is not its owner. */

@@ -24,6 +24,7 @@ import { CliError, UsageError } from '../../terminal/cli-error.ts'
 import { artefactDev } from '../artefact-dev.ts'
 import { optionValue, pickOptions, withoutOptions } from '../tool-options.ts'
 import { githubRole } from './github-role.ts'
+import { variableOf } from './keyed-template.ts'
 import {
   buildPackage,
   keepsTasks,
@@ -119,11 +120,10 @@ function preview(outDir: string, { port, project }: PreviewOptions): Launch {
 
 /** Execution environments do not share memory, so tasks, connections and events need a local table. */
 function localTables(project: Project): string[] {
-  const { TASKS_TABLE, GRANTS_TABLE, EVENTS_TABLE } = process.env
-  const given = { grants: GRANTS_TABLE, events: EVENTS_TABLE }
+  const { env } = process
   return [
-    ...(TASKS_TABLE || !keepsTasks(project) ? [] : ['--dynalite', resolveTool('dynalite', project.cwd)]),
-    ...keyedTablesOf(project).flatMap((table) => (given[table] ? [] : [`--${table}`])),
+    ...(env.TASKS_TABLE || !keepsTasks(project) ? [] : ['--dynalite', resolveTool('dynalite', project.cwd)]),
+    ...keyedTablesOf(project).flatMap((table) => (env[variableOf(table)] ? [] : [`--${table}`])),
   ]
 }
 

@@ -1,6 +1,7 @@
 /** Additional resources for a schedule or tasks: a function for each, the table and the queue. */
 import { CliError } from '../../terminal/cli-error.ts'
 import { type FunctionStores, functionOf } from './function-template.ts'
+import { tableOf } from './table-template.ts'
 
 export const TASK_POLICY = `        - PolicyName: keep-tasks
           PolicyDocument:
@@ -19,14 +20,7 @@ export const TASK_POLICY = `        - PolicyName: keep-tasks
                 Resource: !GetAtt TasksQueue.Arn
 `
 
-/** As required by `dynamoTaskStore` and `sqsRunner`. The table's name is CloudFormation's, so that another key can replace it. */
-export const taskResources = (stores: FunctionStores): string => `  Tasks:
-    Type: AWS::DynamoDB::Table
-    DeletionPolicy: Delete
-    UpdateReplacePolicy: Delete
-    Properties:
-      BillingMode: PAY_PER_REQUEST
-      AttributeDefinitions:
+const KEYS = `      AttributeDefinitions:
         - { AttributeName: pk, AttributeType: S }
         - { AttributeName: dueShard, AttributeType: S }
         - { AttributeName: dueAt, AttributeType: N }
@@ -38,8 +32,10 @@ export const taskResources = (stores: FunctionStores): string => `  Tasks:
             - { AttributeName: dueShard, KeyType: HASH }
             - { AttributeName: dueAt, KeyType: RANGE }
           Projection: { ProjectionType: INCLUDE, NonKeyAttributes: [expiresAt] }
-      TimeToLiveSpecification: { AttributeName: ttl, Enabled: true }
+`
 
+/** As required by `dynamoTaskStore` and `sqsRunner`. */
+export const taskResources = (stores: FunctionStores): string => `${tableOf('Tasks', KEYS)}
   # A message for each time when a task is due.
   TasksQueue:
     Type: AWS::SQS::Queue
