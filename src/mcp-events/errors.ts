@@ -27,6 +27,15 @@ export function exhausted(limit: string, max: number): ProtocolError {
   )
 }
 
+/** Subscriptions that one principal begins in an hour. */
+export function tooManyBegun(what: 'begin' | 'begin with a cursor', max: number): ProtocolError {
+  return new ProtocolError(
+    EventErrorCode.resourceExhausted,
+    `Too many new subscriptions: at most ${max} of a caller ${what} in an hour. Try again in an hour, and refresh a subscription instead of beginning it again.`,
+    { limit: 'newSubscriptions', max },
+  )
+}
+
 /** Endpoints that were verified in a minute. */
 export function tooManyChallenges(max: number): ProtocolError {
   return new ProtocolError(

@@ -5,7 +5,7 @@
 import type { KeyedWrite } from '../keyed/store.ts'
 import type { Core } from './core.ts'
 import { untilMade } from './data.ts'
-import { exhausted } from './errors.ts'
+import { exhausted, tooManyBegun } from './errors.ts'
 import {
   countedKey,
   countedPrefix,
@@ -29,14 +29,40 @@ export interface Reservation {
 
 /** Longer than a request takes. */
 const RESERVATION_MS = 60_000
-/** A gate only has to change while others look at the same numbers. */
-const GATE_MS = 600_000
+/** A gate only has to change while others look at the same numbers, and a principal's counts for an hour. */
+const GATE_MS = 2 * 3_600_000
+const HOUR_MS = 3_600_000
+/**
+ * What a principal may begin in an hour, as multiples of its quota. One that is unsubscribed leaves a mark for a day, and one that begins in
+ * the past is sent old events again: without a limit, beginning the same ones again and again would cost as much as anybody likes.
+ */
+const BEGUN = 10
+const BEGUN_IN_PAST = 2
 /** Subscriptions that are counted together. */
 const SHARD = 1000
 const HEX = 16
 
-/** @throws ProtocolError `-32013` if the principal, or the server, has as many subscriptions as it may. */
-export async function reserve(core: Core, id: string, owner: string): Promise<Reservation> {
+/** Who wants which subscription. */
+export interface Asked {
+  readonly id: string
+  readonly owner: string
+  /** Whether it would begin with events of the past. */
+  readonly isInPast: boolean
+}
+
+/** The subscriptions that a principal has begun in an hour: in its gate. */
+interface Begun {
+  readonly hour: number
+  readonly begun: number
+  readonly inPast: number
+}
+
+/**
+ * @throws ProtocolError `-32013` if the principal, or the server, has as many subscriptions as it may, or the principal has begun too many
+ * in this hour.
+ */
+export async function reserve(core: Core, asked: Asked): Promise<Reservation> {
+  const { id } = asked
   const { data } = core
   return untilMade(async () => {
     const [fence, entry] = await Promise.all([
@@ -52,19 +78,23 @@ export async function reserve(core: Core, id: string, owner: string): Promise<Re
         ifVersion: fence?.version ?? null,
         expiresAt: now + RESERVATION_MS,
       },
-      ...(isNew ? await quotaWrites(core, id, owner, now) : []),
+      ...(isNew ? await quotaWrites(core, asked, now) : []),
     ])
     return version === undefined ? undefined : { version, isNew }
   })
 }
 
 /** Counts, and reserves a place in both numbers. */
-async function quotaWrites(core: Core, id: string, owner: string, now: number): Promise<KeyedWrite[]> {
+async function quotaWrites(core: Core, { id, owner, isInPast }: Asked, now: number): Promise<KeyedWrite[]> {
   const { maxSubscriptions, maxTotalSubscriptions } = core.settings
   const shard = shardOf(id, maxTotalSubscriptions)
   const maxInShard = Math.max(1, Math.floor(maxTotalSubscriptions / HEX ** shard.length))
   const gates = [gateKey(`p:${owner}`), gateKey(`a:${shard}`)]
   const found = await Promise.all(gates.map((gate) => core.data.read(gate)))
+  const begun = oneMore(found[0]?.value as Begun | undefined, Math.floor(now / HOUR_MS), isInPast)
+  if (begun.begun > BEGUN * maxSubscriptions) throw tooManyBegun('begin', BEGUN * maxSubscriptions)
+  if (begun.inPast > BEGUN_IN_PAST * maxSubscriptions)
+    throw tooManyBegun('begin with a cursor', BEGUN_IN_PAST * maxSubscriptions)
   const ofOwner = { prefix: ownedPrefix(owner), own: ownedKey(owner, id), max: maxSubscriptions }
   const ofAll = { prefix: countedPrefix(shard), own: countedKey(id), max: maxInShard }
   await Promise.all([
@@ -74,13 +104,18 @@ async function quotaWrites(core: Core, id: string, owner: string, now: number): 
   return [
     ...gates.map((key, index) => ({
       key,
-      value: '1',
+      value: index === 0 ? JSON.stringify(begun) : '1',
       ifVersion: found[index]?.version ?? null,
       expiresAt: now + GATE_MS,
     })),
     { key: ofOwner.own, value: '1', expiresAt: now + RESERVATION_MS },
     { key: ofAll.own, value: '1', expiresAt: now + RESERVATION_MS },
   ]
+}
+
+function oneMore(before: Begun | undefined, hour: number, isInPast: boolean): Begun {
+  const { begun, inPast } = before?.hour === hour ? before : { begun: 0, inPast: 0 }
+  return { hour, begun: begun + 1, inPast: inPast + (isInPast ? 1 : 0) }
 }
 
 /** As many hexadecimal digits of the id as parts of `SHARD` are needed. */

@@ -33,7 +33,7 @@ export async function subscribe(core: Core, scope: RequestScope, params: Params)
   const { data } = core
   const wanted = await read(core, scope, params)
   const { id, url, fresh } = wanted
-  const reservation = await reserve(core, id, fresh.owner)
+  const reservation = await reserve(core, { id, owner: fresh.owner, isInPast: wanted.cursor !== null })
   try {
     const type = core.settings.types.get(fresh.type)!
     const subscriber = { principal: fresh.principal, auth: fresh.auth, env: scope.context.env }

@@ -6,7 +6,7 @@ import { MAX_TIMER_MS, withTimeout } from '../definition/timeout.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import { readBytes } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
-import { createMemoryStore, type WebhookStore } from './replays.ts'
+import { createRecentStore, type WebhookStore } from './replays.ts'
 import { createVerifier, readSigned, type Signed } from './signature.ts'
 
 /** An event of a server. Its content is untrusted: it says what the server says. */
@@ -51,8 +51,12 @@ export interface EventsHandlerOptions {
   readonly onEvent: (event: DeliveredEvent, delivery: Delivery) => unknown
   /** Called for a gap and an end. Default: they are ignored. */
   readonly onNotice?: (notice: EventsNotice, delivery: Delivery) => unknown
-  /** Remembers events, so that `onEvent` gets none twice. Default: in memory, for one process or isolate. */
-  readonly store?: WebhookStore
+  /**
+   * Remembers events, so that `onEvent` gets none twice: share it if requests reach several processes. It must accept an id again after the
+   * `expiresAt` of its claim: an event whose process ended within `onEvent` is passed on again after four times `timeoutMs`. Default: in
+   * memory, for one process or isolate, where over 100 000 events make room for new ones.
+   */
+  readonly store?: Required<WebhookStore>
   /** Milliseconds for which an event is remembered: at least twice the tolerance. Default 86 400 000, 1 day. */
   readonly rememberMs?: number
   /** Milliseconds for each call of your code. Servers wait for about 10 seconds. Default 8000. */
@@ -83,6 +87,8 @@ const BODY_TIMEOUT_MS = 10_000
 /** As long as servers make them, with room. */
 const SUBSCRIPTION_ID = /^[!-~]{1,256}$/
 const MAX_CHALLENGE = 1024
+/** How long a request may have an event, in its timeouts: two claims, `onEvent`, and what ends it. */
+const LEASE = 4
 
 /**
  * Creates the `fetch` of a webhook for MCP Events: mount it at the URL that you pass as `delivery.url`. Verifies the signature (Standard
@@ -100,19 +106,20 @@ const MAX_CHALLENGE = 1024
 export function eventsHandler(options: EventsHandlerOptions): (request: Request) => Promise<Response> {
   requireOptions('eventsHandler', options, OPTIONS, 'secret', 'onEvent')
   const { secret, toleranceSeconds = 300, maxBodyBytes = 262_144, timeoutMs = 8000 } = options
-  const { store = createMemoryStore(), rememberMs = 86_400_000 } = options
+  const { store = createRecentStore(toleranceSeconds * 2000), rememberMs = 86_400_000 } = options
   const { onError = (error: unknown) => printError(error) } = options
-  if (typeof store.claim !== 'function')
-    throw new TypeError(
-      '"store" of eventsHandler must have a function "claim", as that of createMemoryStore() has.',
-    )
+  for (const name of ['claim', 'release'] as const)
+    if (typeof store[name] !== 'function')
+      throw new TypeError(
+        `"store" of eventsHandler must have a function "${name}", as that of createMemoryStore() has.`,
+      )
   if (rememberMs < toleranceSeconds * 2000)
     throw new TypeError(
       '"rememberMs" of eventsHandler must be at least twice "toleranceSeconds": the same request is valid for that long.',
     )
   const fixed = typeof secret === 'function' ? undefined : createVerifier([secret].flat())
-  /** Events that `onEvent` has now. */
-  const running = new Set<string>()
+  const ask = <T>(answer: T | Promise<T>): Promise<T> =>
+    withTimeout(answer, timeoutMs, '"store" of eventsHandler')
 
   const verifierOf = async (delivery: Delivery): Promise<ReturnType<typeof createVerifier> | undefined> => {
     if (typeof secret !== 'function') return fixed
@@ -128,23 +135,20 @@ export function eventsHandler(options: EventsHandlerOptions): (request: Request)
 
   /** Whether the event is done. */
   const takeEvent = async (event: DeliveredEvent, delivery: Delivery): Promise<boolean> => {
-    const key = `event:${delivery.subscriptionId}:${event.eventId}`
-    // An answer of 200 now would be too early.
-    if (running.has(key)) return false
-    running.add(key)
+    const name = `${delivery.subscriptionId}:${event.eventId}`
+    const [running, done] = [`running:${name}`, `event:${name}`]
+    const until = Date.now() + LEASE * timeoutMs
+    // Another request has it: an answer of 200 now would be too early.
+    if (!(await ask(store.claim(running, until)))) return false
     try {
-      const claimed = store.claim(key, Date.now() + rememberMs)
-      if (!(await withTimeout(claimed, timeoutMs, '"store" of eventsHandler'))) return true
-      try {
-        const work = (async () => options.onEvent(event, delivery))()
-        await withTimeout(work, timeoutMs, '"onEvent" of eventsHandler')
-        return true
-      } catch (error) {
-        await withTimeout(store.release?.(key), timeoutMs, '"store" of eventsHandler')
-        throw error
-      }
+      // It is not done if this process ends before it says so.
+      if (!(await ask(store.claim(done, until)))) return true
+      const work = (async () => options.onEvent(event, delivery))()
+      await withTimeout(work, timeoutMs, '"onEvent" of eventsHandler').finally(() => ask(store.release(done)))
+      await ask(store.claim(done, Date.now() + rememberMs))
+      return true
     } finally {
-      running.delete(key)
+      await ask(store.release(running))
     }
   }
 

@@ -67,6 +67,60 @@ describe('one subscriber does not stop the others', () => {
   })
 })
 
+describe('nobody begins without end', () => {
+  it('with old events: the same ones again and again', async () => {
+    const { subscribe, unsubscribe, emit, endpoints, server } = createEventServer({
+      maxSubscriptions: 2,
+      runner: manual,
+    })
+    const { result } = await subscribe()
+    for (let count = 0; count < 10; count++) await emit()
+    await server.events.run()
+    const begin = async () => {
+      await unsubscribe()
+      const answer = await subscribe({ cursor: result!.cursor })
+      await server.events.run()
+      return answer.error
+    }
+    for (let count = 0; count < 4; count++) expect(await begin()).toBeUndefined()
+    expect(endpoints.received).toHaveLength(50)
+    expect(await begin()).toMatchObject({
+      code: -32013,
+      message: expect.stringContaining('at most 4 of a caller begin with a cursor in an hour'),
+      data: { limit: 'newSubscriptions', max: 4 },
+    })
+    expect(endpoints.received).toHaveLength(50)
+    // Others, what begins now, and the next hour are as before.
+    expect((await subscribe({ cursor: result!.cursor }, 'bob', { url: URL_B })).error).toBeUndefined()
+    expect((await subscribe()).error).toBeUndefined()
+    expect((await subscribe({ cursor: result!.cursor })).error).toBeUndefined()
+    vi.setSystemTime(Date.now() + 3_600_000)
+    expect(await begin()).toBeUndefined()
+  })
+
+  it('with others each time, whose marks stay for a day', async () => {
+    const { subscribe, unsubscribe, store } = createEventServer({ maxSubscriptions: 2 })
+    const begin = async (count: number) => {
+      const one = { arguments: { service: String(count) } }
+      const { error } = await subscribe(one)
+      await unsubscribe(one)
+      return error
+    }
+    for (let count = 0; count < 20; count++) expect(await begin(count)).toBeUndefined()
+    const before = (await store.list({ prefix: '', limit: 1000 })).keys.length
+    for (let count = 20; count < 25; count++)
+      expect(await begin(count)).toMatchObject({ code: -32013, data: { limit: 'newSubscriptions', max: 20 } })
+    expect((await store.list({ prefix: '', limit: 1000 })).keys.length).toBe(before)
+  })
+
+  it('but refreshes as often as it likes', async () => {
+    const { subscribe } = createEventServer({ maxSubscriptions: 1 })
+    const { result } = await subscribe()
+    for (let count = 0; count < 20; count++)
+      expect((await subscribe({ cursor: result!.cursor })).error).toBeUndefined()
+  })
+})
+
 describe('work ends', () => {
   it.each([
     { status: 503, retryAfterMs: 0 },

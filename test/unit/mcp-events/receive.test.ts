@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it, test, vi } from 'vitest'
 import { signHeaders } from '../../../src/mcp-events/deliver/sign.ts'
 import type { EventSender } from '../../../src/mcp-events.ts'
+import { createRecentStore } from '../../../src/webhook/replays.ts'
 import { type DeliveredEvent, type EventsHandlerOptions, eventsHandler } from '../../../src/webhook.ts'
 import { createEventServer, URL_A } from './_events.ts'
 
@@ -112,6 +113,61 @@ it('an event that comes again while it is processed → 503, so that it is not l
   expect((await first).status).toBe(503)
 })
 
+it('a process that ends within onEvent → another one gets the event, and nobody says that it is done', async () => {
+  const store = createRecentStore(Number.POSITIVE_INFINITY)
+  let isCalled = false
+  const dead = receive({
+    store,
+    onEvent() {
+      isCalled = true
+      return new Promise(() => {})
+    },
+  })
+  void dead.handle(await signed(EVENT))
+  await vi.waitFor(() => expect(isCalled).toBe(true))
+  const alive = receive({ store })
+  expect((await alive.handle(await signed(EVENT))).status).toBe(503)
+  expect(alive.events).toEqual([])
+  vi.setSystemTime(Date.now() + 32_001)
+  expect((await alive.handle(await signed(EVENT))).status).toBe(200)
+  expect(alive.events).toEqual([EVENT])
+  // Done: for as long as it is remembered, in every process.
+  vi.setSystemTime(Date.now() + 86_399_000)
+  expect((await receive({ store }).handle(await signed(EVENT))).status).toBe(200)
+  expect((await alive.handle(await signed(EVENT))).status).toBe(200)
+  expect(alive.events).toHaveLength(1)
+})
+
+it('two processes that get an event at once pass it on once', async () => {
+  const store = createRecentStore(Number.POSITIVE_INFINITY)
+  let finish = (): void => {}
+  const held = new Promise<void>((resolve) => (finish = resolve))
+  const events: DeliveredEvent[] = []
+  const onEvent = (event: DeliveredEvent) => {
+    events.push(event)
+    return held
+  }
+  const [one, other] = [receive({ store, onEvent }), receive({ store, onEvent })]
+  const requests = [await signed(EVENT), await signed(EVENT)] as const
+  const answers = [one.handle(requests[0]), other.handle(requests[1])]
+  expect((await Promise.race(answers)).status).toBe(503)
+  finish()
+  expect((await Promise.all(answers)).map(({ status }) => status).toSorted()).toEqual([200, 503])
+  expect(events).toEqual([EVENT])
+})
+
+test('in memory, the oldest of many events make room, but none that could be sent again', () => {
+  const store = createRecentStore(600_000)
+  const expiresAt = Date.now() + 86_400_000
+  for (let count = 0; count < 100_000; count++) store.claim(String(count), expiresAt)
+  expect(() => store.claim('more', expiresAt)).toThrow('More than 100000')
+  vi.setSystemTime(Date.now() + 600_001)
+  expect(store.claim('99999', expiresAt)).toBe(false)
+  expect(store.claim('more', expiresAt)).toBe(true)
+  expect(store.claim('0', expiresAt)).toBe(true)
+  expect(store.claim('99999', expiresAt)).toBe(false)
+})
+
 it('code that fails or never answers → 503, and the event comes again', async () => {
   let isDown = true
   const { handle, errors } = receive({
@@ -188,4 +244,6 @@ test('unknown and missing options are refused', () => {
   expect(() => receive({ secret: 'short' })).toThrow(TypeError)
   expect(() => receive({ secret: [] })).toThrow(TypeError)
   expect(() => receive({ timeoutMs: 0 })).toThrow(TypeError)
+  // @ts-expect-error Without `release`, an event that failed could not come again.
+  expect(() => receive({ store: { claim: () => true } })).toThrow('must have a function "release"')
 })
