@@ -10,6 +10,12 @@ export function isJson(contentType: string | null): boolean {
   return contentType === 'application/json' || isInUtf8(contentType, 'application/json')
 }
 
+/** The same, or a type with the suffix `+json` (RFC 6839 §3.1), such as `application/jwk-set+json`. */
+export function isJsonOfAnyType(contentType: string | null): boolean {
+  const essence = (contentType ?? '').split(';')[0]!.trim().toLowerCase()
+  return /^application\/(?:[\w!#$&^.+-]{1,100}\+)?json$/.test(essence) && isInUtf8(contentType, essence)
+}
+
 /** The same for `application/x-www-form-urlencoded`. */
 export function isForm(contentType: string | null): boolean {
   return isInUtf8(contentType, 'application/x-www-form-urlencoded')

@@ -12,6 +12,7 @@ import {
   isRedirect,
 } from '../../definition/bounded-fetch.ts'
 import { isA } from '../../definition/error-text.ts'
+import { isJsonOfAnyType } from '../../http/content-type.ts'
 import { isPublicName } from '../../request/public-name.ts'
 
 /** Of a client's metadata document, as the IETF's draft says. */
@@ -56,6 +57,9 @@ export async function fetchPublicJson(
       : `it answers with status ${status}`
     throw new (isPassing ? UnreachableUrlError : RefusedUrlError)(what)
   }
+  // Who may upload a file or a picture to a host does not speak for it.
+  if (!isJsonOfAnyType(headers.get('content-type')))
+    throw new RefusedUrlError('it is not served as application/json')
   try {
     return { value: JSON.parse(text), cacheControl: headers.get('cache-control') ?? '' }
   } catch {

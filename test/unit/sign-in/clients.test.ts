@@ -288,7 +288,7 @@ describe('a client with a document', () => {
   it.each([201, 203, 206, 300, 301, 303, 304, 307, 308])(
     'a document with status %i is refused',
     async (status) => {
-      const headers = { location: 'https://client.example/other.json' }
+      const headers = { location: 'https://client.example/other.json', 'content-type': 'application/json' }
       const { world, net } = withNet({
         [ID]: () => new Response(status === 304 ? null : JSON.stringify(DOCUMENT), { status, headers }),
         'https://client.example/other.json': () => Response.json(DOCUMENT),
@@ -307,7 +307,8 @@ describe('a client with a document', () => {
           controller.enqueue(new TextEncoder().encode(' '.repeat(1000)))
         },
       })
-    const { world } = withNet({ [ID]: () => new Response(body()) })
+    const headers = { 'content-type': 'application/json' }
+    const { world } = withNet({ [ID]: () => new Response(body(), { headers }) })
     const response = await world.get(await authorizeUrl({ clientId: ID, redirectUri: WEB }))
     expect(response.status).toBe(400)
     expect(sent).toBeLessThan(20_000)
@@ -327,8 +328,35 @@ describe('a client with a document', () => {
   })
 
   it.each(['[]', 'null', '"x"', '<html>', ''])('the document %j is refused', async (text) => {
-    const { world } = withNet({ [ID]: () => new Response(text) })
+    const headers = { 'content-type': 'application/json' }
+    const { world } = withNet({ [ID]: () => new Response(text, { headers }) })
     expect((await world.get(await authorizeUrl({ clientId: ID, redirectUri: WEB }))).status).toBe(400)
+  })
+
+  // On many hosts strangers can put a file: its host must not be named as the client's.
+  it.each([
+    ['text/plain', 400],
+    ['text/html', 400],
+    ['application/octet-stream', 400],
+    ['image/svg+xml', 400],
+    ['application/json-seq', 400],
+    ['text/json', 400],
+    ['application/json;charset=utf-16', 400],
+    ['application/json, text/html', 400],
+    ['', 400],
+    ['application/json', 303],
+    ['Application/JSON; charset=UTF-8', 303],
+    ['application/client-metadata+json', 303],
+  ])('a document served as %j → %i', async (type, status) => {
+    const { world } = withNet({
+      [ID]: () => {
+        const response = new Response(JSON.stringify(DOCUMENT), { headers: { 'content-type': type } })
+        if (type === '') response.headers.delete('content-type')
+        return response
+      },
+    })
+    const url = await authorizeUrl({ clientId: ID, redirectUri: WEB })
+    expect((await world.get(url)).status).toBe(status)
   })
 
   it('a client whose methods include none is taken, and its keys are not fetched', async () => {
