@@ -100,7 +100,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)]!
 }
 
-/** Packages of test/retrieval-stores, which is installed by `npm run test:runtimes`. */
+/** Packages of test/retrieval-stores, which is installed by `npm run test:others`. */
 async function load(specifier: string): Promise<Record<string, unknown>> {
   const folder = join(import.meta.dirname, '../test/retrieval-stores/node_modules')
   return import(join(folder, specifier)) as Promise<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /**
  * `npm run test:newest-clis`: the tests of test/platform-clis with the newest version of each tool that installs, where `npm run
- * test:runtimes` has pinned ones, and AWS's SAM translator from Python's registry. Needs the registries; the tools themselves connect only to
+ * test:others` has pinned ones, and AWS's SAM translator from Python's registry. Needs the registries; the tools themselves connect only to
  * loopback. Ends with vitest's exit code.
  */
 import { execFileSync, spawnSync } from 'node:child_process'

@@ -1,7 +1,7 @@
 /** Runs the real `mayfly dev` and shows what it prints and which processes it starts. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -122,13 +122,39 @@ export async function until(claim: () => boolean | Promise<boolean>): Promise<vo
 
 /** Zombies are ended: only their parent has not asked yet. */
 export function areAlive(pids: number[]): boolean {
-  return processTable().some(({ pid, state }) => pids.includes(pid) && !state.startsWith('Z'))
+  return processTable(pids).some(({ pid, state }) => pids.includes(pid) && !state.startsWith('Z'))
 }
 
-function processTable(): { pid: number; ppid: number; state: string }[] {
+interface ProcessRow {
+  readonly pid: number
+  readonly ppid: number
+  readonly state: string
+}
+
+/** All processes, or of these at least. */
+function processTable(pids?: readonly number[]): readonly ProcessRow[] {
+  // Tests ask every 20 ms, and `ps` takes longer than that.
+  if (existsSync('/proc/self/stat')) return (pids ?? processIds()).flatMap((pid) => readProcess(pid) ?? [])
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,stat='], { encoding: 'utf8' }).trim().split('\n')
   return lines.map((line) => {
     const [pid, ppid, state = ''] = line.trim().split(/\s+/)
     return { pid: Number(pid), ppid: Number(ppid), state }
   })
+}
+
+const processIds = (): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+
+/** Undefined: there is no such process any more. */
+function readProcess(pid: number): ProcessRow | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // After the name of the program, which may have any characters.
+    const [state = '', ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { pid, ppid: Number(ppid), state }
+  } catch {
+    return undefined
+  }
 }
