@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { OAUTH_LIBRARY, oauthLibrary } from './scripts/oauth-library.mjs'
 import { sourceEntries } from './scripts/source-entries.ts'
+import { fewerRows } from './test/_fewer-rows.ts'
 import { LongestFirst } from './test/_order.ts'
 
 // The commands print no colours where they are piped: an environment with FORCE_COLOR would add some.
@@ -57,6 +58,10 @@ const INIT = [
 
 /** For suites that use the package as users get it. */
 const PACKED = { globalSetup: 'test/package/_pack-once.ts' }
+
+/** Each target in turn, with a build and a process for each. */
+const TARGET_BY_TARGET =
+  /\/test\/runtimes\/(?:dev|ending|odd-requests|engines\/engines|gateway\/platforms)\.test\.ts$/
 
 /** What the official SDK and Mastra bring along: the Node adapter works with both. */
 const NODE_SERVER_1 = root('test/runtimes/node/hono-1/node_modules/@hono/node-server/dist')
@@ -124,16 +129,17 @@ export default defineConfig({
       alone('long', LONG),
       alone('growth', GROWTH),
       suite('smoke', ['smoke']),
-      suite('cli', ['cli']),
+      { ...suite('cli', ['cli']), plugins: [fewerRows(/\/test\/cli\/.*\.test\.ts$/)] },
       suite('package', ['package'], { ...PACKED, exclude: ['**/node_modules/**', ...INIT] }),
       withOauth(suite('init', [], { ...PACKED, include: INIT })),
       withOauth(suite('browser', ['browser'])),
-      withOauth(
-        suite('runtimes', ['runtimes', 'hostile'], {
+      withOauth({
+        ...suite('runtimes', ['runtimes', 'hostile'], {
           ...PACKED,
           exclude: ['**/node_modules/**', ...BESIDE.map((folder) => `test/${folder}/**`), ...INIT],
         }),
-      ),
+        plugins: [fewerRows(TARGET_BY_TARGET)],
+      }),
       withOauth(suite('others', BESIDE, PACKED)),
       {
         ...suite('node-server-1', [], { ...PACKED, include: ON_NODE_SERVER_1 }),
