@@ -92,7 +92,7 @@ export function cloudflare(
   server: FetchServer,
 ): (request: Request, env: unknown, executionContext: ExecutionContext) => Promise<Response> {
   requireServer('cloudflare', server)
-  return (request, env, executionContext) => {
+  const handler = (request: Request, env: unknown, executionContext: ExecutionContext): Promise<Response> => {
     // Cloudflare overwrites this header if a client sends it.
     const clientAddress = request.headers.get('cf-connecting-ip') ?? undefined
     return serveRequest(server, request, {
@@ -104,4 +104,6 @@ export function cloudflare(
       clientAddress,
     })
   }
+  // `mayfly doctor` asks the server itself.
+  return Object.assign(handler, { mayflyServer: server })
 }

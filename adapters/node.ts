@@ -14,7 +14,6 @@ import { requireVariables } from '../src/request/start.ts'
 import { createListener, type Track } from './_node/listener.ts'
 import { honoListener, requireHono } from './_node/load-hono.ts'
 
-export { type NodeEventSenderOptions, nodeEventSender } from './_node/event-sender.ts'
 export type { EventStore } from './_node/event-store.ts'
 export { fileKeyStore } from './_node/key-file.ts'
 export { type NodeListenerOptions, nodeListener } from './_node/listener.ts'

@@ -37,7 +37,7 @@ export function eventFindings(
   cron: Cron | undefined,
   makesEventTable: boolean,
 ): Finding[] {
-  const { hasEvents = false, hasEventSender = false } = info
+  const { hasEvents = false, hasEventSender = false, sendsEventsToLoopback = false } = info
   if (!hasEvents) return []
   // Its variable is there only after a deployment: until then the server may keep them in memory.
   const isLocal = info.hasLocalEvents === true && !makesEventTable
@@ -46,12 +46,19 @@ export function eventFindings(
       ? [{ level: 'ok', message: 'the deployment makes the table of events' } as const]
       : []),
     ...storedEventFindings({ ...info, hasLocalEvents: isLocal }, target, cron),
+    ...(sendsEventsToLoopback ? [LOOPBACK] : []),
   ]
   // On Cloudflare Workers, `fetch` reaches nothing private.
   if (hasEventSender || target.tasks === 'objects') return found
   const message =
-    'events are sent by fetch, which also connects to private addresses if a name of a client resolves to one: pass deliver: nodeEventSender() of mayfly-mcp/node to events(), see docs/mcp-events-running.md'
+    'events are sent by fetch, which also connects to private addresses if a name of a client resolves to one: pass deliver: nodeEventSender() of mayfly-mcp/node-events to events(), see docs/mcp-events-running.md'
   return [...found, { level: 'warning', message }]
+}
+
+const LOOPBACK: Finding = {
+  level: 'warning',
+  message:
+    'events has allowLoopback, for development: where you deploy, clients could have this machine’s own services called; leave it out there',
 }
 
 function storedEventFindings(
@@ -73,7 +80,9 @@ function storedEventFindings(
   }
   const lines = isScheduled
     ? `export createEventEndpoint({ server, secret: process.env.CRON_SECRET }).mount('/events'), and add "mayfly": { "cron": "/events" } to package.json`
-    : 'pass "runner", such as pollingRunner() in a long-lived process, or queueRunner(env.QUEUE) on Cloudflare'
+    : tasks === 'objects'
+      ? 'pass "runner", such as queueRunner(env.QUEUE), or let a cron trigger call server.events.run({ env })'
+      : 'pass "runner", such as pollingRunner() in a long-lived process'
   const message = `events have a store, but nothing repeats deliveries that failed: ${lines}, see docs/mcp-events-running.md`
   return [{ level: 'warning', message }]
 }

@@ -112,6 +112,11 @@ const anything = new Proxy(class {}, {
 })
 // esbuild copies the members of a module, but inherits what it inherits.
 module.exports = Object.create(anything)
+// A variable of the project is read as it is set, as process.env has it.
+module.exports.env = new Proxy({}, {
+  get: (_target, name) => (typeof name === 'string' ? (process.env[name] ?? anything) : undefined),
+  has: () => true,
+})
 `
 
 /** Throws `CliError` if it does not build, does not load on Node in time, or does not export a server. */

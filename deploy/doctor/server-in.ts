@@ -1,4 +1,4 @@
-/** Finds the server in what an entry exports: the server itself, or an app that has it in a route. */
+/** Finds the server in what an entry exports: the server itself, a Worker that has it as `fetch`, or an app that has it in a route. */
 import type { MCPServer } from '../../src/index.ts'
 
 /** Also of an entry that was not written with Mayfly. */
@@ -11,7 +11,7 @@ interface App {
   readonly routes?: unknown
 }
 
-/** A handler made by `mcp(server)` of `mayfly-mcp/hono`, or a Hono wrapper around one. */
+/** A handler made by `mcp(server)` of `mayfly-mcp/hono` or `cloudflare(server)` of `mayfly-mcp/cloudflare`, or a Hono wrapper around one. */
 interface Handler {
   readonly mayflyServer?: Found
   readonly __COMPOSED_HANDLER?: unknown
@@ -19,8 +19,9 @@ interface Handler {
 
 /** What is exported, if it does not contain a server of Mayfly. */
 export function serverIn(exported: unknown): Found | undefined {
-  const given = exported as (Found & App) | undefined
-  return given?.getDeploymentInfo === undefined ? (serverOfApp(given) ?? given) : given
+  const given = exported as (Found & App & { readonly fetch?: unknown }) | undefined
+  if (given?.getDeploymentInfo !== undefined) return given
+  return serverOfApp(given) ?? serverOf(given?.fetch) ?? given
 }
 
 /** The first handler with a description; a task endpoint has none. */

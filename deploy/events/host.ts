@@ -34,7 +34,10 @@ async function answered(asked: Asked): Promise<HostAnswer> {
   try {
     const server = withEvents(serverIn(bundle.default))
     if (server.getDeploymentInfo?.(process.env).hasLocalEvents === true)
-      return { refusal: 'its events are in the memory of the server: pass its endpoint of events as --url' }
+      return {
+        refusal:
+          'its events are in the memory of the server: pass its endpoint of events (createEventEndpoint with "admin") as --url',
+      }
     // Its timers deliver nothing here.
     await server.close?.()
     const admin = bundle.createEventAdmin({ secret: crypto.randomUUID() })

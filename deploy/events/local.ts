@@ -29,7 +29,7 @@ export async function askStore(project: Project, asked: Asked): Promise<Told> {
   const entry = displayPath(project.entry)
   if (isGuessed && typeof told.code !== 'string')
     throw new CliError(
-      `the store of ${entry} is only reached on Cloudflare: pass its endpoint of events as --url`,
+      `the store of ${entry} is only reached on Cloudflare: pass its endpoint of events (createEventEndpoint with "admin") as --url`,
     )
   throw new CliError(`${entry}: ${printable(told.refusal)}`)
 }

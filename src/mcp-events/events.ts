@@ -60,6 +60,7 @@ export function events(options: EventsOptions): EventSupport {
         hasLocalEvents: core.settings.store.isLocal === true,
         hasEventRunner: core.settings.runner !== undefined,
         hasEventSender: core.settings.deliver !== undefined,
+        sendsEventsToLoopback: core.settings.allowLoopback,
       }),
     },
   }

@@ -77,6 +77,8 @@ declare module '../request/extension.ts' {
     hasEventRunner?: boolean
     /** Whether requests to webhooks are sent by a sender that was passed as `deliver`, instead of `fetch`. Default false. */
     hasEventSender?: boolean
+    /** Whether webhooks of this machine are accepted, for development. Default false. */
+    sendsEventsToLoopback?: boolean
   }
   interface ExtensionApis {
     /** Emits events of this server and delivers them. Undefined without the option `events`. */

@@ -383,7 +383,7 @@ export default new MCPServer({ name: 'notes', version: '1.0.0', log: false, auth
     expect((await doctor(project, 'cloudflare')).findings).toContainEqual(
       finding('ok', 'events are in the Durable Object MayflyEvents'),
     )
-    const bySender = finding('warning', 'deliver: nodeEventSender() of mayfly-mcp/node')
+    const bySender = finding('warning', 'deliver: nodeEventSender() of mayfly-mcp/node-events')
     expect(findings).not.toContainEqual(bySender)
     const elsewhere = await doctor(project, 'vercel')
     expect(elsewhere.findings).toEqual(
@@ -407,6 +407,34 @@ export default new MCPServer({ name: 'notes', version: '1.0.0', log: false, auth
       server('').replace('events({', 'events({ deliver: { post: async () => ({ status: 200 }) },'),
     )
     expect((await doctor(project, 'vercel')).findings).not.toContainEqual(bySender)
+  })
+
+  test('a Worker with other handlers, and variables of its own → the server in it is examined', async () => {
+    await using project = arrange({})
+    const secret = 'a-secret-of-operators-of-40-characters-0'
+    project.write('.env', `MAYFLY_EVENTS_SECRET=${secret}\n`)
+    project.write('wrangler.toml', 'name = "notes"\nmain = "server.ts"\ncompatibility_date = "2026-10-01"\n')
+    project.write(
+      'server.ts',
+      `import { env } from 'cloudflare:workers'
+import { MCPServer } from 'mayfly-mcp'
+import { cloudflare, durableObjectEvents } from 'mayfly-mcp/cloudflare'
+import { createEventAdmin } from 'mayfly-mcp/events-admin'
+import { createEvent, events } from 'mayfly-mcp/mcp-events'
+export { MayflyEvents } from 'mayfly-mcp/cloudflare'
+export const admin = createEventAdmin({ secret: env.MAYFLY_EVENTS_SECRET })
+const made = createEvent({ id: 'note.created', description: 'A new note' })
+const server = new MCPServer({ name: 'notes', version: '1.0.0', log: false, auth: 'host',
+  events: events({ types: { made }, store: durableObjectEvents(env.EVENTS), allowLoopback: true }) })
+export default { fetch: cloudflare(server), scheduled: (_event, env) => server.events.run({ env }) }`,
+    )
+    expect((await doctor(project, 'cloudflare')).findings).toEqual(
+      expect.arrayContaining([
+        finding('error', 'with name = "EVENTS" and class_name = "MayflyEvents"'),
+        finding('warning', 'events has allowLoopback'),
+        finding('warning', 'or let a cron trigger call server.events.run({ env })'),
+      ]),
+    )
   })
 
   test('mayfly deploy refuses a Worker without the binding, before wrangler uploads it', async () => {

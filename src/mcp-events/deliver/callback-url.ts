@@ -32,7 +32,10 @@ export function checkCallbackUrl(given: unknown, { allowedOrigins, allowLoopback
   const url = new URL(given)
   // Another spelling of the same host would have limits of its own.
   if (url.hostname.endsWith('.')) return refuse('have a host that does not end with a period')
-  if (allowLoopback && isLoopbackUrl(url)) return url
+  const isLoopback = isLoopbackUrl(url)
+  if (allowLoopback && isLoopback) return url
+  if (isLoopback && !allowedOrigins.includes(url.origin))
+    return refuse('not be of this machine, unless its server has "allowLoopback", for development')
   if (url.protocol !== 'https:') return refuse('begin with https://')
   if (allowedOrigins.length > 0)
     return allowedOrigins.includes(url.origin) ? url : refuse('be of an origin that this server allows')

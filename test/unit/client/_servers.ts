@@ -30,6 +30,8 @@ export function startMayfly(config: Partial<MCPServerConfig> = {}): Promise<stri
 /** A server on loopback until the test ends: its origin. */
 export async function listen(listener: RequestListener): Promise<string> {
   const http = createServer(listener)
+  // On a busy machine a connection would otherwise be closed just when it is used again.
+  http.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
     http.closeAllConnections()

@@ -1,12 +1,13 @@
 /** A hostile server behind a gateway delays no other, fills no memory, and reaches nobody else. */
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { nodeListener } from '../../../adapters/node.ts'
 import { createBudget } from '../../../src/gateway/byte-budget.ts'
 import { ListCache } from '../../../src/gateway/list-cache.ts'
 import { gateway } from '../../../src/gateway.ts'
 import { MCPServer } from '../../../src/index.ts'
 import { answerOf, modernRequest } from '../../property/_client.ts'
-import { listen, startMayfly } from '../client/_servers.ts'
+import { listen } from '../client/_servers.ts'
 import { add } from './_servers.ts'
 
 const P = 'io.modelcontextprotocol/'
@@ -80,6 +81,7 @@ describe.each<[string, (res: ServerResponse, id: unknown) => void]>([
 ])('%s', (_what, answer) => {
   it('harms no other server, and its connection ends', async () => {
     const evil = await startHostile(answer)
+    const good = new MCPServer({ name: 'Good', version: '1', log: false, tools: { add } })
     const front = new MCPServer({
       id: 'front',
       name: 'Front',
@@ -89,7 +91,7 @@ describe.each<[string, (res: ServerResponse, id: unknown) => void]>([
       gateway: gateway({
         servers: {
           evil: { url: evil.url },
-          good: { url: await startMayfly({ tools: { add } }) },
+          good: { url: `${await listen(nodeListener(good))}/mcp` },
         },
         listTimeoutMs: 1500,
       }),

@@ -16,7 +16,8 @@ import { mcp } from 'mayfly-mcp/hono'
 import { durableRunner, lambda, sqsRunner, streamingLambda } from 'mayfly-mcp/lambda'
 import { natsBus } from 'mayfly-mcp/nats'
 import { netlify, netlifyEdge } from 'mayfly-mcp/netlify'
-import { createSessions, nodeEventSender, nodeListener, serve, startHTTP, startStdio } from 'mayfly-mcp/node'
+import { createSessions, nodeListener, serve, startHTTP, startStdio } from 'mayfly-mcp/node'
+import { nodeEventSender } from 'mayfly-mcp/node-events'
 import {
   postgresBus,
   postgresEvents,
@@ -148,6 +149,9 @@ export const ADAPTERS: {
     netlify: on(netlify, { maxDurationMs: 1000 }),
     netlifyEdge: on(netlifyEdge, { maxDurationMs: 1000 }),
   },
+  'mayfly-mcp/node-events': {
+    nodeEventSender: { call: nodeEventSender, options: { allowLoopback: true, resolve: async () => [] } },
+  },
   'mayfly-mcp/node': {
     closeSessions: 'takes a server',
     createSessions: {
@@ -155,7 +159,6 @@ export const ADAPTERS: {
       options: { maxSessions: 1, idleMs: 1000, enableJsonResponse: true, onsessioninitialized() {} },
     },
     fileKeyStore: 'takes the path of a file',
-    nodeEventSender: { call: nodeEventSender, options: { allowLoopback: true, resolve: async () => [] } },
     nodeListener: on(nodeListener, { hostname: '127.0.0.1' }),
     serve: {
       ...on(async (given, options) => (await serve(given, options)).close(), { port: 0 }),

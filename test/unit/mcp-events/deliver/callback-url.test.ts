@@ -144,4 +144,15 @@ describe('a callback URL', () => {
     ])
       expect(refusal(url, rules)).not.toBe('')
   })
+
+  it('otherwise this machine is refused with the option that opens it', () => {
+    for (const url of [
+      'http://127.0.0.1:4000/',
+      'https://localhost/',
+      'http://[::1]/',
+      'http://localhost:3000/',
+    ])
+      expect(refusal(url, {})).toContain('"allowLoopback"')
+    expect(refusal('https://localhost:8443/', { allowedOrigins: ['https://localhost:8443'] })).toBe('')
+  })
 })
