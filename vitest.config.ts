@@ -68,7 +68,7 @@ const BEFORE_RELEASE = [
   'runtimes/{dev,init,odd-requests}',
   'runtimes/{bench/young,buses/examples,engines/engines,gateway/platforms,keyed/killed,otel/otel}',
   'runtimes/{mcp-events/faults,mcp-events/killed/killed,sign-in/node/killed}',
-  'runtimes/tasks/{examples,faults,killed,restarted}',
+  'runtimes/tasks/{admin,examples,faults,killed,restarted}',
 ].map((files) => `test/${files}.test.ts`)
 
 const LEFT_OUT = process.env.MAYFLY_AFTER_CHANGE === '1' ? BEFORE_RELEASE : []
