@@ -13,6 +13,8 @@ const DELIVERIES = Number(process.env.MAYFLY_DELIVERIES ?? 40)
 const PATHS = ['/one', '/two', '/three', '/failing']
 const EVENTS = Math.ceil(DELIVERIES / PATHS.length)
 const KILLS = Math.ceil(DELIVERIES / 10)
+/** In the last process. */
+const MAX_FAILURES = 3
 /** More than a lease. */
 const LATER_MS = 100_000
 
@@ -48,7 +50,10 @@ it.each(Object.entries(KILLABLE))(
         clearTimeout(late)
         running = await server.begin((kills + 1) * LATER_MS)
       }
-      endpoint.answer = answers
+      // Each failure is a pause of seconds from here on: the clock of the server goes on by itself.
+      let failures = 0
+      endpoint.answer = (post) =>
+        failures < MAX_FAILURES ? answers(post, () => void failures++) : { status: 204 }
       const send = createWire(running.url)
       await emitUntil(send, emitted, EVENTS)
       await eventually(async () => {
@@ -80,9 +85,10 @@ async function emitUntil(send: Send, emitted: Emitted[], count: number): Promise
   }
 }
 
-async function answers({ path }: Post) {
+async function answers({ path }: Post, failed = () => {}) {
   await pause(Math.random() * 15)
   const isFailing = path === '/failing' && Math.random() < 0.2
+  if (isFailing) failed()
   return isFailing ? { status: 503, headers: { 'retry-after': '0' } } : { status: 204 }
 }
 
