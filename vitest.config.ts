@@ -71,14 +71,12 @@ const BEFORE_RELEASE = [
   'runtimes/tasks/{admin,examples,faults,killed,restarted}',
 ].map((files) => `test/${files}.test.ts`)
 
-const LEFT_OUT = process.env.MAYFLY_AFTER_CHANGE === '1' ? BEFORE_RELEASE : []
+/** Of the suites, what takes half of their time. */
+const isAfterChange = process.env.MAYFLY_AFTER_CHANGE === '1'
+const LEFT_OUT = isAfterChange ? BEFORE_RELEASE : []
 
 /** For suites that use the package as users get it. */
 const PACKED = { globalSetup: 'test/package/_pack-once.ts' }
-
-/** Each target in turn, with a build and a process for each. */
-const TARGET_BY_TARGET =
-  /\/test\/runtimes\/(?:dev|ending|odd-requests|engines\/engines|gateway\/platforms)\.test\.ts$/
 
 /** What the official SDK and Mastra bring along: the Node adapter works with both. */
 const NODE_SERVER_1 = root('test/runtimes/node/hono-1/node_modules/@hono/node-server/dist')
@@ -151,12 +149,12 @@ export default defineConfig({
       alone('long', LONG),
       alone('growth', GROWTH),
       suite('smoke', ['smoke']),
-      { ...suite('cli', ['cli']), plugins: [fewerRows(/\/test\/cli\/.*\.test\.ts$/)] },
+      { ...suite('cli', ['cli']), plugins: isAfterChange ? [fewerRows] : [] },
       suite('package', ['package'], { ...PACKED, exclude: ['**/node_modules/**', ...INIT] }),
       withOauth(suite('init', [], { ...PACKED, include: INIT })),
       withOauth(suite('browser', ['browser'])),
-      withOauth({
-        ...suite('runtimes', ['runtimes', 'hostile'], {
+      withOauth(
+        suite('runtimes', ['runtimes', 'hostile'], {
           ...PACKED,
           exclude: [
             '**/node_modules/**',
@@ -165,8 +163,7 @@ export default defineConfig({
             ...LEFT_OUT,
           ],
         }),
-        plugins: [fewerRows(TARGET_BY_TARGET)],
-      }),
+      ),
       withOauth(suite('others', BESIDE, PACKED)),
       {
         ...suite('node-server-1', [], { ...PACKED, include: ON_NODE_SERVER_1 }),

@@ -1,24 +1,20 @@
-/**
- * For suites whose rows start processes: of a table with more than four rows, the first, the last and two between are tried after a change,
- * and all of them by `npm run test:every-target` (`MAYFLY_EVERY_TARGET=1`).
- */
+/** For suites whose rows start processes: of a table with more than four rows, the first, the last and two between are tried. */
 import type { Plugin } from 'vite'
-import { isEveryTarget } from './_some-targets.ts'
 
 const ROWS = 4
 const TABLE = /\b((?:describe|it|test)(?:\.(?:concurrent|sequential))?)\.(each|for)\b/g
 
-/** Makes the tables of these test files shorter. */
-export const fewerRows = (files: RegExp): Plugin => ({
+/** Makes the tables of a suite shorter. */
+export const fewerRows: Plugin = {
   name: 'mayfly-fewer-rows',
   enforce: 'pre',
   transform(code, id) {
-    if (isEveryTarget || !files.test(id)) return undefined
+    if (!id.endsWith('.test.ts')) return undefined
     const shorter = code.replace(TABLE, 'mayflyFewer($1).$2')
     // On the same line: the numbers of the others stay.
     return `import { fewer as mayflyFewer } from ${JSON.stringify(import.meta.filename)};${shorter}`
   },
-})
+}
 
 type Table = (rows: readonly unknown[], ...more: unknown[]) => unknown
 

@@ -1,6 +1,6 @@
 /** What `mayfly doctor` says about the work that outlives a request: where tasks and events are stored, and what runs them. */
 import type { DeploymentInfo } from '../../src/index.ts'
-import type { Finding, Target } from '../contract/target.ts'
+import type { Finding, Target, TaskPlatform } from '../contract/target.ts'
 import type { Cron } from '../project/cron.ts'
 
 /** Where tasks are stored, and what runs them. */
@@ -73,16 +73,23 @@ function storedEventFindings(
   if (hasLocalEvents)
     return [{ level: 'ok', message: 'events are kept in memory: they end with the process' }]
   if (hasEventRunner) return [{ level: 'ok', message: 'events have a store and a runner' }]
+  // For these platforms, `build` writes the schedule.
   const isScheduled = tasks === 'cron' || tasks === 'dynamodb'
   if (isScheduled && cron !== undefined) {
     const message = `events have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}, which must be that of createEventEndpoint`
     return [{ level: 'ok', message }]
   }
-  const lines = isScheduled
-    ? `export createEventEndpoint({ server, secret: process.env.CRON_SECRET }).mount('/events'), and add "mayfly": { "cron": "/events" } to package.json`
-    : tasks === 'objects'
-      ? 'pass "runner", such as queueRunner(env.QUEUE), or let a cron trigger call server.events.run({ env })'
-      : 'pass "runner", such as pollingRunner() in a long-lived process'
-  const message = `events have a store, but nothing repeats deliveries that failed: ${lines}, see docs/mcp-events-running.md`
+  const message = `events have a store, but nothing repeats deliveries that failed: ${REPEATING[tasks ?? 'process']}, see docs/mcp-events-running.md`
   return [{ level: 'warning', message }]
+}
+
+const BY_CRON = `export createEventEndpoint({ server, secret: process.env.CRON_SECRET }).mount('/events'), and add "mayfly": { "cron": "/events" } to package.json`
+
+/** What repeats deliveries, by what runs tasks there. */
+const REPEATING: { readonly [platform in TaskPlatform]: string } = {
+  objects:
+    'pass "runner", such as queueRunner(env.QUEUE), or let a cron trigger call server.events.run({ env })',
+  process: 'pass "runner", such as pollingRunner() in a long-lived process',
+  cron: BY_CRON,
+  dynamodb: BY_CRON,
 }

@@ -9,6 +9,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import { isObject } from '../definition/is-object.ts'
 import { present } from '../definition/present.ts'
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import type { MCPClientError } from './errors.ts'
 import type { ServerLogEntry } from './server-log-entry.ts'
@@ -103,8 +104,6 @@ export interface MCPClientConfig<Name extends string = string> {
 export const DEFAULT_TIMEOUT_MS = 60_000
 export const DEFAULT_MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 export const DEFAULT_MAX_TASK_MS = 3_600_000
-/** The maximum delay of a timer. */
-export const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 const KINDS = ['url', 'command', 'transport'] as const
 
@@ -222,8 +221,8 @@ function checkProviders(servers: MCPClientConfig['servers']): void {
 }
 
 export function checkTimeout(label: string, timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) return
-  throw new TypeError(`${label} must be milliseconds from 1 to ${MAX_TIMEOUT_MS}, not ${timeoutMs}.`)
+  if (timeoutMs === undefined || (timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)) return
+  throw new TypeError(`${label} must be milliseconds from 1 to ${MAX_TIMER_MS}, not ${timeoutMs}.`)
 }
 
 function checkBytes(label: string, bytes: number | undefined): void {

@@ -12,8 +12,9 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { isA, textOf } from '../definition/error-text.ts'
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import { Channel } from './channel.ts'
-import { type HttpServerConfig, MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
+import type { HttpServerConfig, ServerConfig } from './config.ts'
 import { withDeadline } from './deadline.ts'
 import { MCPClientError } from './errors.ts'
 import { Exchanges } from './exchanges.ts'
@@ -132,7 +133,7 @@ async function attempt(
   signal.addEventListener('abort', close, { once: true })
   try {
     const known = mode === 'auto' && prior !== undefined ? { prior } : {}
-    await client.connect(channel, { signal, timeout: MAX_TIMEOUT_MS, ...known })
+    await client.connect(channel, { signal, timeout: MAX_TIMER_MS, ...known })
     isConnected = true
     return client
   } catch (error) {

@@ -8,11 +8,12 @@ import type {
 } from '@modelcontextprotocol/client'
 import { isA } from '../definition/error-text.ts'
 import type { JsonSchema } from '../definition/schema.ts'
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import type { Names } from '../definition/unknown-option.ts'
 import { Call } from './call.ts'
 import { Changes } from './changes.ts'
 import type { Channel } from './channel.ts'
-import { MAX_TIMEOUT_MS, type ServerConfig } from './config.ts'
+import type { ServerConfig } from './config.ts'
 import { connect, finishAuth } from './connect.ts'
 import { withDeadline } from './deadline.ts'
 import { MCPClientError, toClientError } from './errors.ts'
@@ -143,7 +144,7 @@ export class Connection {
         (client) =>
           work(
             client,
-            { signal, timeout: MAX_TIMEOUT_MS },
+            { signal, timeout: MAX_TIMER_MS },
             { ...logMeta(this.config, client), [this.#callKey]: call },
           ),
         { mayRepeat },
@@ -240,7 +241,7 @@ export class Connection {
     try {
       return await withDeadline(deadline, async (signal) => {
         const client = await connect(this.server, this.config, options, signal)
-        const waiting = setLogLevel(this.config, client, { signal, timeout: MAX_TIMEOUT_MS })
+        const waiting = setLogLevel(this.config, client, { signal, timeout: MAX_TIMER_MS })
         await waiting.catch((error: unknown) => {
           if (!signal.aborted) this.report(this.#toError('REQUEST_FAILED', error, 'logging/setLevel'))
         })

@@ -1,5 +1,4 @@
 /** A method of an extension that streams: its call is checked and begun like any other, and its response held like that of `subscriptions/listen`. */
-
 import { textOf } from '../definition/error-text.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { MAX_TIMER_MS } from '../definition/timeout.ts'

@@ -5,6 +5,7 @@
 import type { Env } from '../definition/context.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { ABOVE_ZERO } from '../definition/option-kind.ts'
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { CallLimits } from '../protocol/engine-options.ts'
 import { parseHost } from '../request/address.ts'
@@ -137,7 +138,7 @@ function bufferedBytes({ maxBodyBytes = MAX_BODY_BYTES, callerShare = 0.5 }: Htt
 }
 
 /** `setTimeout` takes 32 bits: a longer time would fire at once. `Infinity` is refused: omit the option for no limit. */
-const LIMIT = [0, 2 ** 31 - 1] as const
+const LIMIT = [0, MAX_TIMER_MS] as const
 
 /** All options, since ignoring a misspelt `allowedHosts` would leave a server open. */
 const OPTIONS: Names<HttpConfig> = {

@@ -1,5 +1,4 @@
 /** Attempts of a step: their time limit, and the delays between them. */
-
 import { backoffMs } from '../definition/backoff.ts'
 import type { StepOptions } from '../definition/context.ts'
 import { memberOf } from '../definition/error-text.ts'

@@ -29,9 +29,9 @@ export interface Reservation {
 
 /** Longer than a request takes. */
 const RESERVATION_MS = 60_000
-/** A gate only has to change while others look at the same numbers, and a principal's counts for an hour. */
-const GATE_MS = 2 * 3_600_000
 const HOUR_MS = 3_600_000
+/** A gate only has to change while others look at the same numbers, and a principal's counts for an hour. */
+const GATE_MS = 2 * HOUR_MS
 /**
  * What a principal may begin in an hour, as multiples of its quota. One that is unsubscribed leaves a mark for a day, and one that begins in
  * the past is sent old events again: without a limit, beginning the same ones again and again would cost as much as anybody likes.
@@ -104,7 +104,7 @@ async function quotaWrites(core: Core, { id, owner, isInPast }: Asked, now: numb
   return [
     ...gates.map((key, index) => ({
       key,
-      value: index === 0 ? JSON.stringify(begun) : '1',
+      value: [JSON.stringify(begun), '1'][index]!,
       ifVersion: found[index]?.version ?? null,
       expiresAt: now + GATE_MS,
     })),

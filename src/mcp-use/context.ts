@@ -15,7 +15,7 @@ import type {
 } from '../definition/context.ts'
 import { present } from '../definition/present.ts'
 import type { InferOutput, Schema } from '../definition/schema.ts'
-import { withTimeout } from '../definition/timeout.ts'
+import { MAX_TIMER_MS, withTimeout } from '../definition/timeout.ts'
 import { Context } from '../request/context.ts'
 import { addMembers, type Members } from '../request/members.ts'
 
@@ -32,9 +32,6 @@ export interface McpUseElicitOptions extends ElicitOptions {
    */
   readonly timeout?: number
 }
-
-/** The maximum delay of a timer. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /** The signatures of `ctx.elicit`, as those of `mayfly-mcp`. */
 export interface McpUseElicit {
@@ -125,7 +122,7 @@ function timeoutOf(options: McpUseElicitOptions | undefined): number | undefined
   const { timeout = Infinity } = options ?? {}
   if (typeof timeout !== 'number' || !(timeout > 0))
     throw new TypeError('"timeout" of ctx.elicit must be a number of milliseconds above 0.')
-  return timeout <= MAX_TIMEOUT_MS ? timeout : undefined
+  return timeout <= MAX_TIMER_MS ? timeout : undefined
 }
 
 const UI = 'io.modelcontextprotocol/ui'

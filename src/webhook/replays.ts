@@ -14,12 +14,10 @@ const MAX_IDS = 100_000
 const SWEEP_MS = 1000
 
 /** Creates a store for one process or isolate. When it is full, it rejects new ids instead of removing old ones. */
-export const createMemoryStore = (): Required<WebhookStore> => createStore(Number.POSITIVE_INFINITY)
+export const createMemoryStore = (): Required<WebhookStore> => createRecentStore(Number.POSITIVE_INFINITY)
 
 /** When it is full, ids that were claimed more than `neededMs` ago make room, the oldest first. */
-export const createRecentStore = (neededMs: number): Required<WebhookStore> => createStore(neededMs)
-
-function createStore(neededMs: number): Required<WebhookStore> {
+export function createRecentStore(neededMs: number): Required<WebhookStore> {
   /** The oldest claim first. */
   const ids = new Map<string, { readonly claimedAt: number; readonly expiresAt: number }>()
   let sweptAt = 0

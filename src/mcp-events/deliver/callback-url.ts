@@ -34,11 +34,12 @@ export function checkCallbackUrl(given: unknown, { allowedOrigins, allowLoopback
   if (url.hostname.endsWith('.')) return refuse('have a host that does not end with a period')
   const isLoopback = isLoopbackUrl(url)
   if (allowLoopback && isLoopback) return url
-  if (isLoopback && !allowedOrigins.includes(url.origin))
+  // They begin with https.
+  if (allowedOrigins.includes(url.origin)) return url
+  if (isLoopback)
     return refuse('not be of this machine, unless its server has "allowLoopback", for development')
   if (url.protocol !== 'https:') return refuse('begin with https://')
-  if (allowedOrigins.length > 0)
-    return allowedOrigins.includes(url.origin) ? url : refuse('be of an origin that this server allows')
+  if (allowedOrigins.length > 0) return refuse('be of an origin that this server allows')
   if (url.port !== '') return refuse('have the default port')
   return isPublicHost(url.hostname) ? url : refuse('have a public host')
 }

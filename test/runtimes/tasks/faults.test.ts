@@ -5,7 +5,6 @@
 import { expect, it } from 'vitest'
 // While a part loads the clock of the runs would go on: the first run would be another one.
 import '../../_parts.ts'
-import { isEveryTarget } from '../../_some-targets.ts'
 import { startClock, stopClock } from '../../property/_clock.ts'
 import { SCENARIOS } from '../../property/_decisions.ts'
 import { runWithEveryFault } from '../../property/_every-fault.ts'
@@ -15,15 +14,12 @@ const HOUR_MS = 3_600_000
 /** The client's, and three that run tasks. */
 const PROCESSES = 4
 
-const STORES = [
-  ['postgres', startPostgresStores, false],
-  ['durable-object', startObjectStores, true],
+it.each([
   ['redis', startRedisStores, false],
+  ['postgres', startPostgresStores, false],
   ['dynamodb', startDynamoStores, true],
-] as const
-
-// One of each kind after a change: one that is asked for what is due, and one that calls.
-it.each(isEveryTarget ? STORES : STORES.slice(0, 2))(
+  ['durable-object', startObjectStores, true],
+])(
   '%s: every write is rejected, lost, late, slow or repeated, or its process dies or stands still → each task ends as its inputs allow',
   async (_name, start, isTold) => {
     const { stores, stop } = await start(PROCESSES)
