@@ -304,7 +304,7 @@ describe.for(['node', 'cloudflare'])('%s', { timeout: TIMEOUT_MS, concurrent: tr
         'server.ts',
         `import { MCPServer } from '${join(import.meta.dirname, '../../dist/src/index.js')}'
 import { staticTokens } from '${join(import.meta.dirname, '../../dist/src/auth.js')}'
-const auth = staticTokens(({ CI }: { CI: string }) => [{ token: CI, clientId: 'ci' }])
+const auth = staticTokens(({ UNSET_TOKEN }: { UNSET_TOKEN: string }) => [{ token: UNSET_TOKEN, clientId: 'ci' }])
 export default new MCPServer({ id: 'a', name: 'A', version: '1.0.0', auth })`,
       )
       expectOneLine(
