@@ -122,8 +122,8 @@ export interface DeploymentInfo extends ExtensionFacts {
   signIn?: SignInFacts
   /** `http.publicUrl`. */
   publicUrl?: string
-  /** Whether the public URL is known from `http.publicUrl` or `http.trustProxy`. Default false. */
-  knowsPublicUrl?: boolean
+  /** `http.trustProxy`: the public URL and callers' addresses are those that a proxy tells. Default false. */
+  trustsProxy?: boolean
 }
 
 /** A tool as `getToolListInfo` describes it. */

@@ -27,7 +27,7 @@ export function describeDeployment(
     hasAuth: auth !== undefined && auth !== 'host',
     ...(http?.publicUrl !== undefined && { publicUrl: http.publicUrl }),
     ...extensions?.facts(env),
-    knowsPublicUrl: http?.publicUrl !== undefined || http?.trustProxy === true,
+    trustsProxy: http?.trustProxy === true,
   }
 }
 

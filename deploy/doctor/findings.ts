@@ -126,12 +126,12 @@ export function extensionFindings({ extensionFaults = [] }: DeploymentInfo): Fin
 
 /** Behind a proxy that terminates TLS, OAuth metadata would contain an http URL, to which no client sends a token. */
 export function publicUrlFindings(
-  { hasAuth = false, knowsPublicUrl = false, signIn }: DeploymentInfo,
+  { hasAuth = false, publicUrl, trustsProxy = false, signIn }: DeploymentInfo,
   { isOwnMachine = false }: Pick<Target, 'isOwnMachine'>,
 ): Finding[] {
   // What sign-in needs is told with it.
   if (!hasAuth || !isOwnMachine || signIn !== undefined) return []
-  if (knowsPublicUrl) return [{ level: 'ok', message: 'the server knows its public URL' }]
+  if (publicUrl !== undefined || trustsProxy) return [{ level: 'ok', message: 'the server knows its public URL' }]
   const message =
     'auth is set, but the server does not know its public URL: set http.publicUrl to the https URL that clients use, or http.trustProxy behind a proxy that sets X-Forwarded-Proto, such as those of Fly and Cloud Run'
   return [{ level: 'warning', message }]

@@ -141,12 +141,24 @@ export function grantsInMemory({
 }
 
 /** No adapter of these platforms knows which host names are the server's. */
-function hostFindings({ publicUrl }: DeploymentInfo, { isOwnMachine = false }: Platform): Finding[] {
+function hostFindings(
+  { publicUrl, trustsProxy = false }: DeploymentInfo,
+  { isOwnMachine = false }: Platform,
+): Finding[] {
   if (!isOwnMachine) return []
-  if (publicUrl !== undefined) return [{ level: 'ok', message: 'the server knows its public URL' }]
+  if (publicUrl !== undefined) {
+    const known: Finding = { level: 'ok', message: 'the server knows its public URL' }
+    return publicUrl.startsWith('https:') && !trustsProxy ? [known, behindProxy] : [known]
+  }
   const message =
     'sign-in answers 503 until the server knows its URL: set http.publicUrl to the https URL of the endpoint, or its host in MAYFLY_ALLOWED_HOSTS'
   return [{ level: 'warning', message }]
+}
+
+const behindProxy: Finding = {
+  level: 'warning',
+  message:
+    'behind a proxy, all callers have its address, so a stranger who sends wrong codes makes everybody wait: set http.trustProxy if the proxy sets X-Forwarded-For',
 }
 
 /** Whether people see pages. */

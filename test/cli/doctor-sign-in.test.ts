@@ -102,6 +102,7 @@ describe('mayfly doctor of a server with sign-in', { timeout: 180_000 }, () => {
     expect(findings).toContainEqual(finding('ok', 'Google: https://notes.example/a/oauth/callback'))
     expect(findings).toContainEqual(finding('ok', 'http://127.0.0.1:3000/oauth/callback'))
     expect(findings).toContainEqual(finding('ok', 'knows its public URL'))
+    expect(findings).toContainEqual(finding('warning', 'all callers have its address'))
     expect(code).toBe(0)
     expect(stdout).not.toMatch(/nobody-prints|b6f1e0/)
   })

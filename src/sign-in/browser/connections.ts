@@ -15,6 +15,7 @@ import type { GrantRecord } from '../tokens/library.ts'
 import type { Unit } from '../unit.ts'
 import { toUpstream } from './away.ts'
 import type { ConnectionShown } from './consents.ts'
+import { endFlows } from './flow.ts'
 import { endSession, isOfSession, readSession, type Session } from './session.ts'
 
 /** The most that are shown to one person; all are removed. */
@@ -80,6 +81,7 @@ export async function removeConnection(
     const ended = await asUnit(signing, (unit) => endSession(request, signing, unit))
     return errorPage(signing, 200, 'You are signed out', 'Your connections stay as they are.', undefined, [
       ended,
+      ...endFlows(request, signing.place),
     ])
   }
   const clientId = form.get('revoke') ?? ''

@@ -20,6 +20,8 @@ const MAX_COOKIE_CHARACTERS = 3900
 /** Of all flows in one browser: many proxies take 8 KB for a header, and another website can begin flows. */
 const MAX_COOKIES_CHARACTERS = 6000
 const MAX_REMOVED = 20
+/** More than there is room for. */
+const MAX_ENDED = 100
 
 /** `upstream`: the browser is at the provider. `consent`: somebody is asked. */
 export type FlowKind = 'upstream' | 'consent'
@@ -119,14 +121,16 @@ const purposeOf = ({ issuer }: Place, kind: FlowKind, hash: string): string =>
 const nameOf = (hash: string): string => `mayfly-flow-${hash.slice(0, 16)}`
 const NAME = /^mayfly-flow-[\w-]{16}(?==)/
 
+/** Headers that remove all flows of this browser: a question that is open in another tab is not answered by who comes next. */
+export function endFlows(request: Request, place: Place): string[] {
+  return flowsOf(request, place)
+    .slice(0, MAX_ENDED)
+    .map(({ name }) => setCookie(place, name, '', 0))
+}
+
 /** Headers that remove flows of this browser until there is room for another: the first, which are the oldest (RFC 6265 §5.4). */
 function roomFor(cookie: string, request: Request, place: Place): string[] {
-  const flows = cookiesOf(request).flatMap((one) => {
-    const name = one.startsWith(prefixAt(place))
-      ? NAME.exec(one.slice(prefixAt(place).length))?.[0]
-      : undefined
-    return name === undefined ? [] : [{ name, characters: one.length }]
-  })
+  const flows = flowsOf(request, place)
   let characters = flows.reduce((sum, one) => sum + one.characters, cookie.length)
   const removed: string[] = []
   for (const flow of flows.slice(0, MAX_REMOVED)) {
@@ -135,6 +139,14 @@ function roomFor(cookie: string, request: Request, place: Place): string[] {
     removed.push(setCookie(place, flow.name, '', 0))
   }
   return removed
+}
+
+function flowsOf(request: Request, place: Place): { readonly name: string; readonly characters: number }[] {
+  const prefix = prefixAt(place)
+  return cookiesOf(request).flatMap((one) => {
+    const name = one.startsWith(prefix) ? NAME.exec(one.slice(prefix.length))?.[0] : undefined
+    return name === undefined ? [] : [{ name, characters: one.length }]
+  })
 }
 
 /** It keeps out cookies of other hosts of the domain. Over http, on loopback, not every browser takes it. */

@@ -50,11 +50,14 @@ export async function readAssertion(
       algorithms: ASSERTION_ALGORITHMS,
       issuer: clientId,
       subject: clientId,
-      audience: [place.issuer, place.token],
+      // Not the token endpoint: another server can name ours as its own, and have clients sign for it (draft-ietf-oauth-rfc7523bis §4).
+      audience: place.issuer,
       clockTolerance: 30,
       requiredClaims: ['exp', 'jti'],
     })
-    const { exp = 0, jti } = payload
+    const { aud, exp = 0, jti } = payload
+    // One for several servers could be used at each of them.
+    if (Array.isArray(aud) && aud.length !== 1) return undefined
     if (typeof jti !== 'string' || jti === '' || exp > Date.now() / 1000 + MAX_SECONDS) return undefined
     const key = `assertion:${await digest(JSON.stringify([clientId, jti]))}`
     if ((await unit.read(key)) !== undefined) return undefined

@@ -428,6 +428,8 @@ describe('a client with a document', () => {
       const wrong = await Promise.all([
         sign({}, other),
         sign({ aud: 'https://other.example' }),
+        sign({ aud: `${ORIGIN}/oauth/token` }),
+        sign({ aud: [ORIGIN, 'https://other.example'] }),
         sign({ sub: 'https://other.example/m' }),
         sign({ exp: now() - 60 }),
         sign({ exp: now() + 86_400 }),

@@ -266,6 +266,8 @@ describe('a machine with keys', () => {
       { client_id: 'report', client_secret: OWN },
       await proofOf({}, other),
       await proofOf({ aud: 'https://other.example' }),
+      await proofOf({ aud: `${ORIGIN}/oauth/token` }),
+      await proofOf({ aud: [ORIGIN, 'https://other.example'] }),
       await proofOf({ sub: 'other' }),
       await proofOf({ exp: now - 60 }),
       await proofOf({ exp: now + 86_400 }),

@@ -2,9 +2,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { readModules } from '../../architecture/_modules.ts'
 import {
+  answer,
   arrive,
   authorizeUrl,
   createWorld,
+  decide,
   exchange,
   handleOf,
   Jar,
@@ -41,7 +43,7 @@ async function signOut(world: World, jar: Jar): Promise<void> {
     { form, sign_out: '1' },
     { ...jar.headers, origin: ORIGIN },
   )
-  expect(response.status).toBe(200)
+  expect(jar.take(response).status).toBe(200)
 }
 
 /** Where a browser is sent, without what is random. */
@@ -50,6 +52,25 @@ async function placeOf(response: Promise<Response>): Promise<string> {
   const place = (headers.get('location') ?? '').replaceAll(/=[\w-]{43}/g, '=…')
   return `${status} ${place.split('&')[0]}`
 }
+
+describe('a question that is open in another tab', () => {
+  // Who comes next to a shared computer would let in an app of their own as the one who signed out.
+  it.each([
+    ['before the provider', undefined],
+    ['about a person whom the provider named', 'bert'],
+  ])('%s → after “Sign out” nobody answers it', async (_name, person) => {
+    const world = createWorld()
+    const { jar, visit } = await signedIn(world)
+    const clientId = await registered(world, { redirect_uris: [WEB] })
+    const { at } = await arrive(world, { ...visit, clientId })
+    const open = person === undefined ? at : await decide(world, handleOf(at), jar, 'approve', person)
+    const handle = handleOf(open)
+    expect((await world.get(`/oauth/authorize?consent=${handle}`, jar.headers)).status).toBe(200)
+    await signOut(world, jar)
+    expect((await world.get(`/oauth/authorize?consent=${handle}`, jar.headers)).status).toBe(400)
+    expect((await answer(world, handle, jar)).status).toBe(400)
+  })
+})
 
 describe('a cookie that was signed out', () => {
   it('a client that was let in → the question, though a copy of the cookie is sent', async () => {
