@@ -1,4 +1,5 @@
 /** The webhook of a client of MCP Events (SEP-3415): receives what servers deliver for its subscriptions. */
+import { digest } from '../definition/digest.ts'
 import { isObject } from '../definition/is-object.ts'
 import { ABOVE_ZERO } from '../definition/option-kind.ts'
 import { printError } from '../definition/print-error.ts'
@@ -23,7 +24,7 @@ export interface DeliveredEvent {
 
 /** For which subscription something is delivered. */
 export interface Delivery {
-  /** The `id` that `events/subscribe` returned. */
+  /** The `id` that `events/subscribe` returned, from a header that is not signed: trust it as far as only this subscription has the secret. */
   readonly subscriptionId: string
   /** The URL of this webhook, as the server called it. */
   readonly url: string
@@ -47,7 +48,9 @@ export interface EventsHandlerOptions {
     | string
     | readonly string[]
     | ((delivery: Delivery) => Secrets | undefined | Promise<Secrets | undefined>)
-  /** Called once for an event. What it throws is reported, and the server delivers the event again. Has `timeoutMs`. */
+  /**
+   * Called once for an event of a secret: give each subscription its own secret if each is to get an event that both want. What it throws is reported, and the server delivers the event again. Has `timeoutMs`.
+   */
   readonly onEvent: (event: DeliveredEvent, delivery: Delivery) => unknown
   /** Called for a gap and an end. Default: they are ignored. */
   readonly onNotice?: (notice: EventsNotice, delivery: Delivery) => unknown
@@ -128,14 +131,17 @@ export function eventsHandler(options: EventsHandlerOptions): (request: Request)
     return secrets.length === 0 ? undefined : createVerifier(secrets)
   }
 
-  const isKnown = async (delivery: Delivery, signed: Signed, body: Uint8Array): Promise<boolean> => {
-    const verifier = await verifierOf(delivery)
-    return verifier?.verify(signed, body) ?? false
-  }
+  /** The secret that signed a request; undefined: none that is known. */
+  const secretOf = async (
+    delivery: Delivery,
+    signed: Signed,
+    body: Uint8Array,
+  ): Promise<string | undefined> => (await verifierOf(delivery))?.secretOf(signed, body)
 
   /** Whether the event is done. */
-  const takeEvent = async (event: DeliveredEvent, delivery: Delivery): Promise<boolean> => {
-    const name = `${delivery.subscriptionId}:${event.eventId}`
+  const takeEvent = async (event: DeliveredEvent, delivery: Delivery, known: string): Promise<boolean> => {
+    // Only of what is signed: the header with the subscription is not, so another one would make the same event a new one.
+    const name = await digest(JSON.stringify([known, event.name, event.eventId]))
     const [running, done] = [`running:${name}`, `event:${name}`]
     const until = Date.now() + LEASE * timeoutMs
     // Another request has it: an answer of 200 now would be too early.
@@ -152,7 +158,12 @@ export function eventsHandler(options: EventsHandlerOptions): (request: Request)
     }
   }
 
-  const accept = async (id: string, content: unknown, delivery: Delivery): Promise<Response> => {
+  const accept = async (
+    id: string,
+    content: unknown,
+    delivery: Delivery,
+    known: string,
+  ): Promise<Response> => {
     if (!isObject(content)) return refuse(400, 'The body must be a JSON object.')
     if (content.type === 'verification') {
       const { challenge } = content
@@ -168,7 +179,7 @@ export function eventsHandler(options: EventsHandlerOptions): (request: Request)
     const event = toEvent(content)
     if (event === undefined || event.eventId !== id)
       return refuse(400, 'The body must be an event whose "eventId" is the webhook-id.')
-    return (await takeEvent(event, delivery))
+    return (await takeEvent(event, delivery, known))
       ? jsonAnswer(200, { accepted: true })
       : refuse(503, 'This event is being processed: send it again later.', { 'retry-after': '5' })
   }
@@ -184,8 +195,9 @@ export function eventsHandler(options: EventsHandlerOptions): (request: Request)
     if ('fault' in body) return refuse(BODY_STATUS[body.fault], 'The body cannot be read, or is too large.')
     const delivery: Delivery = { subscriptionId, url: request.url }
     try {
-      if (!(await isKnown(delivery, signed, body))) return refuse(401, UNVERIFIED)
-      return await accept(signed.id, parse(body), delivery)
+      const known = await secretOf(delivery, signed, body)
+      if (known === undefined) return refuse(401, UNVERIFIED)
+      return await accept(signed.id, parse(body), delivery, known)
     } catch (error) {
       onError(error)
       return refuse(503, 'The event cannot be processed now: send it again later.')

@@ -23,6 +23,8 @@ export interface Signed {
 export interface Verifier {
   /** Whether one of the signatures was made with one of the secrets. Compares in constant time. */
   verify(signed: Signed, body: Uint8Array): Promise<boolean>
+  /** The last of the secrets with which one of the signatures was made: while two are used, the same as before. Undefined: there is none. */
+  secretOf(signed: Signed, body: Uint8Array): Promise<string | undefined>
 }
 
 /** Bounds the work for one request. Senders sign with two secrets while they rotate them. */
@@ -40,20 +42,19 @@ export function createVerifier(secrets: readonly string[]): Verifier {
   let imported: Promise<CryptoKey[]> | undefined
   const importKeys = (): Promise<CryptoKey[]> =>
     Promise.all(raw.map((bytes) => crypto.subtle.importKey('raw', bytes, WEBHOOK_HMAC, false, ['verify'])))
-  return {
-    async verify({ id, timestamp, signatures }, body) {
-      // At the first request, since platforms forbid it at the top level of a module.
-      imported ??= importKeys()
-      const keys = await imported
-      const content = signedContent(id, timestamp, body)
-      for (const key of keys) {
-        for (const signature of signatures) {
-          if (await crypto.subtle.verify('HMAC', key, signature, content)) return true
-        }
+  const secretOf: Verifier['secretOf'] = async ({ id, timestamp, signatures }, body) => {
+    // At the first request, since platforms forbid it at the top level of a module.
+    imported ??= importKeys()
+    const keys = await imported
+    const content = signedContent(id, timestamp, body)
+    for (const [index, key] of [...keys.entries()].reverse()) {
+      for (const signature of signatures) {
+        if (await crypto.subtle.verify('HMAC', key, signature, content)) return secrets[index]
       }
-      return false
-    },
+    }
+    return undefined
   }
+  return { secretOf, verify: async (signed, body) => (await secretOf(signed, body)) !== undefined }
 }
 
 /** Reads the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`; undefined if one is missing or malformed. */
