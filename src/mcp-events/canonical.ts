@@ -22,7 +22,11 @@ export async function shortDigest(text: string): Promise<string> {
   return (await digest(text)).slice(0, LENGTH)
 }
 
-/** Of a subscription: the same for the same caller, URL, event and arguments, at any time and in any process. */
+/**
+ * Of a subscription: the same for the same caller, URL, event and arguments, at any time and in any process. The arguments are those that
+ * were sent, not those that the schema returned: the specification compares them as JSON ("Subscription Identity"), so a client finds its
+ * subscription again also after the schema has changed. What a schema drops or adds makes another subscription, within the quota.
+ */
 export async function subscriptionIdOf(
   owner: string,
   principal: string,

@@ -7,6 +7,7 @@ import { isInIndex } from './canonical.ts'
 import type { EventSender } from './contract.ts'
 import { createData, type Data } from './data.ts'
 import { createFetchSender } from './deliver/fetch-sender.ts'
+import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts'
 import type { EventType, Subscriber } from './event.ts'
 import type { Settings } from './settings.ts'
 
@@ -14,6 +15,7 @@ export interface Core {
   readonly settings: Settings
   readonly data: Data
   readonly sender: EventSender
+  readonly deliveryLog: DeliveryLog
   /** The server and its stage. */
   tag(): string
   report(error: unknown): void
@@ -44,6 +46,7 @@ export function createCore(settings: Settings): Core {
   return {
     settings,
     sender: bounded(settings.deliver ?? createFetchSender()),
+    deliveryLog: createDeliveryLog(),
     data: createData(settings.store, () => hosted().owner.tag()),
     tag: () => hosted().owner.tag(),
     report: (error) => hosted().options().reportError(error, { events: true }),

@@ -1,9 +1,9 @@
-/** Deliveries that were given up, for an operator: of limited age and number, for each subscription and in all. */
+/** Deliveries that were given up, for an operator: of limited age and number, for each subscription, each principal and in all. */
 import { type KeyedWrite, MAX_WRITES } from '../keyed/store.ts'
 import type { DeliveryError, PostOutcome } from './contract.ts'
 import type { Core } from './core.ts'
 import { isAccepted, toDeliveryError } from './deliver/outcome.ts'
-import { DEAD_PREFIX, deadKey } from './keys.ts'
+import { DEAD_PREFIX, deadKey, readDeadKey } from './keys.ts'
 import type { Subscription } from './record.ts'
 
 /**
@@ -35,6 +35,8 @@ interface Given {
 const DEAD_MS = 604_800_000
 /** Of one subscription: a client that refuses everything takes no more of the list. */
 const MAX_OF_ONE = 20
+/** Of one principal, which may have many subscriptions, one after the other: a tenth of all. */
+const MAX_OF_PRINCIPAL = 500
 /** Of all, counted after a run in which there were more. */
 export const MAX_DEAD = 5000
 const PAGE = 1000
@@ -51,6 +53,7 @@ export function deadWrites(
   given: readonly Given[],
 ): { readonly subscription: Subscription; readonly writes: readonly KeyedWrite[] } {
   const now = Date.now()
+  const { owner } = subscription
   const all = [...(subscription.dead ?? []), ...given.map(({ seq }) => [now, seq] as const)]
   const tooOld = all.slice(0, Math.max(0, all.length - MAX_OF_ONE))
   const written = given.map(({ outcome, ...one }): KeyedWrite => {
@@ -63,15 +66,15 @@ export function deadWrites(
         outcome === undefined || isAccepted(outcome) ? subscription.lastError : toDeliveryError(outcome),
       ...(outcome !== undefined && 'status' in outcome && { status: outcome.status }),
     }
-    return { key: deadKey(now, id, one.seq), value: JSON.stringify(letter), expiresAt: now + DEAD_MS }
+    return { key: deadKey(now, id, one.seq, owner), value: JSON.stringify(letter), expiresAt: now + DEAD_MS }
   })
   return {
     subscription: { ...subscription, dead: all.slice(-MAX_OF_ONE) },
-    writes: [...written, ...tooOld.map(([at, seq]) => ({ key: deadKey(at, id, seq) }))],
+    writes: [...written, ...tooOld.map(([at, seq]) => ({ key: deadKey(at, id, seq, owner) }))],
   }
 }
 
-/** Deletes the oldest letters over the limits: of one subscription, which may have begun again since, and of all. */
+/** Deletes the oldest letters over the limits: of one subscription, which may have begun again since, of one principal, and of all. */
 export async function trimDead({ data }: Core): Promise<void> {
   const keys: string[] = []
   let after: string | undefined
@@ -82,11 +85,15 @@ export async function trimDead({ data }: Core): Promise<void> {
     if (after === undefined) break
   }
   const counts = new Map<string, number>()
+  const isOneOf = (name: string, max: number): boolean => {
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
+    return count <= max
+  }
   // The newest first.
   const kept = keys.toReversed().filter((key) => {
-    const id = key.split(':')[2]!
-    counts.set(id, (counts.get(id) ?? 0) + 1)
-    return counts.get(id)! <= MAX_OF_ONE
+    const { id, owner } = readDeadKey(key)
+    return isOneOf(id, MAX_OF_ONE) && isOneOf(owner, MAX_OF_PRINCIPAL)
   })
   const keep = new Set(kept.slice(0, MAX_DEAD))
   const tooMany = keys.filter((key) => !keep.has(key))

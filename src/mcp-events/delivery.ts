@@ -1,4 +1,6 @@
 /** What is sent in a turn: events, that some of them were lost, and that the subscription has ended. */
+import { isA } from '../definition/error-text.ts'
+import { TimeoutError } from '../definition/timeout.ts'
 import type { KeyedWrite } from '../keyed/store.ts'
 import type { EventPost, PostOutcome } from './contract.ts'
 import { type Core, isWanted } from './core.ts'
@@ -12,7 +14,7 @@ import { firstWaiting, queued } from './fan-out.ts'
 import type { Held } from './held.ts'
 import { eventKey, headKey } from './keys.ts'
 import { readEvents } from './log.ts'
-import { afterControl, afterEvent, isRefused } from './outcome.ts'
+import { afterControl, afterCut, afterEvent, isRefused } from './outcome.ts'
 import { listedWrites } from './places.ts'
 import {
   type Control,
@@ -44,7 +46,8 @@ export interface Sending {
 const MAX_LOST = 10
 /** No request begins in the last moments of an invocation: they are for what is stored after it. */
 const RESERVE_MS = 1500
-const MIN_REQUEST_MS = 500
+/** An endpoint that is well answers in it. What takes longer than an invocation allows counts for nothing: see `afterCut`. */
+const MIN_REQUEST_MS = 1000
 
 export const hasTime = ({ deadline }: { readonly deadline: number }): boolean =>
   deadline - RESERVE_MS - Date.now() >= MIN_REQUEST_MS
@@ -78,11 +81,15 @@ async function sendControl(sending: Sending, control: Control): Promise<boolean>
     control.type === 'terminated'
       ? { type: control.type, error: control.error }
       : { type: control.type, cursor: await freshCursor(core, held.current()) }
-  const outcome = await post(sending, control.id, JSON.stringify(body))
-  return held.change((subscription) => {
-    const after = afterControl({ ...subscription, control }, outcome, suspendAfterMs)
+  const before = held.current()
+  const { outcome, isCut } = await post(sending, control.id, JSON.stringify(body))
+  const isStored = await held.change((subscription) => {
+    const cut = isCut ? afterCut(subscription) : undefined
+    const after = cut ?? afterControl({ ...subscription, control }, outcome, suspendAfterMs)
     return after && settle(after)
   })
+  if (isStored) core.deliveryLog.note(sending.id, before, held.current())
+  return isStored
 }
 
 async function freshCursor(core: Core, value: Subscription): Promise<string> {
@@ -120,7 +127,9 @@ async function sendEvent(sending: Sending, [seq, tries]: Queued): Promise<boolea
   const cursor = toCursor(value.epoch, watermarkOf({ ...value, queue: others }, seq))
   const body = JSON.stringify({ eventId, name: value.type, timestamp, data: payload, cursor })
   const sentAt = Date.now()
-  const outcome = await post(sending, eventId, body)
+  const { outcome, isCut } = await post(sending, eventId, body)
+  if (isCut && afterCut(value) !== undefined)
+    return held.change((subscription) => settle(afterCut(subscription) ?? subscription))
   const answeredAt = Date.now()
   core.tell((telemetry, server) =>
     telemetry.recordDelivery?.({
@@ -133,12 +142,14 @@ async function sendEvent(sending: Sending, [seq, tries]: Queued): Promise<boolea
     }),
   )
   const given = isRefused(outcome) ? [{ seq, tries: tries + 1, eventId, outcome }] : []
-  return giveUp(
+  const isStored = await giveUp(
     sending,
     given,
     (subscription) => settle(afterEvent(subscription, seq, outcome, settings.suspendAfterMs)),
     (changed) => (changed.expiresAt === value.expiresAt ? [] : listedWrites(id, changed, changed.expiresAt)),
   )
+  if (isStored) core.deliveryLog.note(id, value, held.current(), tries + 1)
+  return isStored
 }
 
 /** Drops `known` and older events whose time was over, or that too many newer ones have replaced. */
@@ -164,6 +175,12 @@ async function dropLost(sending: Sending, known: number): Promise<boolean> {
   )
 }
 
+/** What was answered. `isCut`: the endpoint had less time than it may take, and used it up. */
+interface Posted {
+  readonly outcome: PostOutcome
+  readonly isCut: boolean
+}
+
 /** A change by which deliveries are given up. */
 async function giveUp(
   { core, held, id, gaveUp }: Sending,
@@ -185,6 +202,7 @@ async function giveUp(
   )
   if (given.length === 0 || !isStored) return isStored
   gaveUp()
+  core.deliveryLog.gaveUp(id, held.current(), reasonOf(given[0]?.outcome), given.length)
   for (const { outcome } of given) {
     const reason = reasonOf(outcome)
     core.tell((telemetry, server) => telemetry.recordGivenUp?.({ server, event, reason }))
@@ -196,17 +214,19 @@ async function post(
   { core, held, id, deadline, count }: Sending,
   webhookId: string,
   body: string,
-): Promise<PostOutcome> {
+): Promise<Posted> {
   const { url, secrets } = held.current()
   const now = Date.now()
   const current = secrets.filter(({ until = now + 1 }) => until > now).map(({ secret }) => secret)
   const signed = await signHeaders(current, webhookId, Math.floor(now / 1000), body)
   const request: EventPost = { headers: { ...signed, 'x-mcp-subscription-id': id }, body }
-  const timeoutMs = Math.min(core.settings.deliveryTimeoutMs, deadline - RESERVE_MS - now)
-  const outcome = await core.sender.post(url, request, { timeoutMs }).catch((error: unknown) => {
+  const { deliveryTimeoutMs } = core.settings
+  const timeoutMs = Math.min(deliveryTimeoutMs, deadline - RESERVE_MS - now)
+  const outcome = await core.sender.post(url, request, { timeoutMs }).catch((error: unknown): PostOutcome => {
     core.report(error)
-    return { failure: 'other' as const }
+    return { failure: isA(error, TimeoutError) ? 'timeout' : 'other' }
   })
-  count(outcome)
-  return outcome
+  const isCut = timeoutMs < deliveryTimeoutMs && 'failure' in outcome && outcome.failure === 'timeout'
+  if (!isCut) count(outcome)
+  return { outcome, isCut }
 }

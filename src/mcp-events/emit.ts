@@ -7,15 +7,17 @@ import { bytesOver } from '../definition/utf8.ts'
 import type { KeyedWrite } from '../keyed/store.ts'
 import { shortDigest } from './canonical.ts'
 import type { Core } from './core.ts'
-import { type Entry, untilMade } from './data.ts'
+import { untilMade } from './data.ts'
 import type { EventType } from './event.ts'
-import { emittedKey, eventKey, headKey, outboxKey } from './keys.ts'
+import { emittedKey, eventKey, eventPrefix, headKey, outboxKey, typePrefix } from './keys.ts'
 import type { EmitOptions, Emitted } from './support.ts'
 
 /** The newest event of a type, and the log in which it has its number. */
 export interface Head {
   readonly epoch: string
   readonly seq: number
+  /** The number before its first event, if it replaced a log that was lost. */
+  readonly start?: number
 }
 
 /** An event as it is stored. */
@@ -25,8 +27,21 @@ export interface StoredEvent {
   readonly data: object
 }
 
-/** A log without events, with a random name. */
-export const newLog = (): Head => ({ epoch: randomBase64Url(6), seq: 0 })
+/** Since 2020, the milliseconds of now have 12 digits, as numbers in keys have, until 2051. */
+const FIRST_MS = 1_577_836_800_000
+
+/**
+ * A log without events, with a random name. If there are events or subscriptions already, its head was lost: then its numbers are above all
+ * that it can have had, since no log gets a thousand events a second. So subscriptions still receive what is new, what waits for them is not
+ * overwritten, and who reads from a position of before learns that it is gone.
+ */
+export async function newLog({ data }: Core, type: string): Promise<Head> {
+  const epoch = randomBase64Url(6)
+  const pages = await Promise.all([eventPrefix(type), typePrefix(type)].map((prefix) => data.keys(prefix, 1)))
+  if (pages.every(({ keys, next }) => keys.length === 0 && next === undefined)) return { epoch, seq: 0 }
+  const start = Date.now() - FIRST_MS
+  return { epoch, seq: start, start }
+}
 
 /** With the rest of its body and the store's own data, an event stays below the 64 KiB of an entry. */
 export const MAX_EVENT_BYTES = 60_000
@@ -62,7 +77,8 @@ export async function emitEvent(
   return untilMade(async () => {
     const [seen, head] = await Promise.all([store.read(known), store.read<Head>(headKey(name))])
     if (seen !== undefined) return { eventId, isRepeated: true }
-    const made = await store.commit(writesOf(core, name, known, text, head))
+    const log = head?.value ?? (await newLog(core, name))
+    const made = await store.commit(writesOf(core, name, known, text, log, head?.version ?? null))
     return made === undefined ? undefined : { eventId, isRepeated: false }
   })
 }
@@ -72,13 +88,13 @@ function writesOf(
   name: string,
   known: string,
   text: string,
-  head: Entry<Head> | undefined,
+  log: Head,
+  ifVersion: string | null,
 ): KeyedWrite[] {
-  const seq = (head?.value.seq ?? 0) + 1
-  const { epoch } = head?.value ?? newLog()
+  const seq = log.seq + 1
   const expiresAt = Date.now() + retentionMs
   return [
-    { key: headKey(name), value: JSON.stringify({ epoch, seq }), ifVersion: head?.version ?? null },
+    { key: headKey(name), value: JSON.stringify({ ...log, seq }), ifVersion },
     { key: known, value: String(seq), ifVersion: null, expiresAt },
     { key: eventKey(name, seq), value: text, expiresAt },
     { key: outboxKey(name, seq), value: '{}', expiresAt },

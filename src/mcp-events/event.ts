@@ -69,8 +69,8 @@ export interface EventConfig<
   /** Whether a subscription with these arguments receives an event with this data. Default: each does that the index finds. */
   matches?: (data: DataOf<P>, args: ArgumentsOf<I>) => boolean
   /**
-   * Whether this caller may subscribe with these arguments. Asked at each request, and again before deliveries: a subscription that it
-   * refuses ends. What it throws is reported; then the request fails, and a delivery is tried later. Default: it may.
+   * Whether this caller may subscribe with these arguments. Asked at each request, and again before each delivery: a subscription that
+   * it refuses ends. What it throws is reported; then the request fails, and a delivery is tried later. Default: it may.
    */
   canSubscribe?: (args: ArgumentsOf<I>, subscriber: Subscriber) => boolean | Promise<boolean>
   /**
@@ -180,7 +180,7 @@ export function createEvent<
   const input = compile(config.inputSchema, 'inputSchema', 'input')
   const payload = compile(config.payloadSchema, 'payloadSchema', 'output')
   for (const name of index)
-    if (!mayHave(input, name) || !mayHave(payload, name))
+    if (!mayHave(config.inputSchema, input, name) || !mayHave(config.payloadSchema, payload, name))
       throw new TypeError(
         `"index" of event "${id}" has "${name}", which is not in its "inputSchema", or not in its "payloadSchema".`,
       )
@@ -202,7 +202,10 @@ export function createEvent<
 }
 
 /** Whether an object of the schema may have a member, as far as the schema says so. */
-function mayHave(schema: CompiledSchema | undefined, name: string): boolean {
+function mayHave(given: unknown, schema: CompiledSchema | undefined, name: string): boolean {
+  // Its JSON Schema would be made now, when the module loads.
+  if (schema?.isPlainObject === true && isObject(given) && isObject(given.shape))
+    return Object.hasOwn(given.shape, name)
   const { properties, additionalProperties = false } = schema?.jsonSchema ?? {}
   return !isObject(properties) || additionalProperties !== false || Object.hasOwn(properties, name)
 }

@@ -61,9 +61,10 @@ export async function grant(
     if (fence?.version !== reservation.version) throw changedMeanwhile(fence)
     const existing = entry !== undefined && !isEnded(entry.value) ? entry.value : undefined
     // Its log begins with it, so that its position has a name.
-    const { epoch, seq } = head?.value ?? newLog()
-    const begun = existing === undefined ? await begin(core, wanted, epoch, seq) : undefined
-    const subscription = begun?.subscription ?? refreshed(existing!, wanted)
+    const log = head?.value ?? (await newLog(core, fresh.type))
+    const { epoch, seq } = log
+    const begun = existing === undefined ? await begin(core, wanted, log) : undefined
+    const subscription = begun?.subscription ?? refreshed(existing!, wanted, epoch)
     // Under another pattern, events did not find it.
     const isMoved = existing !== undefined && existing.pattern !== subscription.pattern
     const made = await data.commit([
@@ -74,7 +75,7 @@ export async function grant(
       { key: fenceKey(id), ifVersion: reservation.version },
       { key: verified, value: '1', expiresAt: (expiresAt ?? Date.now()) + VERIFIED_MS },
       head === undefined
-        ? { key: headKey(fresh.type), value: JSON.stringify({ epoch, seq }), ifVersion: null }
+        ? { key: headKey(fresh.type), value: JSON.stringify(log), ifVersion: null }
         : { key: headKey(fresh.type), ifVersion: head.version, isCheck: true },
     ])
     if (made === undefined) return undefined
@@ -82,7 +83,7 @@ export async function grant(
       id,
       refreshBefore: expiresAt === null ? null : new Date(expiresAt).toISOString(),
       cursor: toCursor(epoch, currentWatermark(subscription, seq, waiting)),
-      truncated: begun?.isTruncated ?? (existing?.gap !== undefined || isMoved),
+      truncated: begun?.isTruncated ?? (existing?.gap !== undefined || isMoved || existing?.epoch !== epoch),
       ...(existing !== undefined && { deliveryStatus: statusOf(existing) }),
     }
   })
@@ -98,14 +99,13 @@ function changedMeanwhile(fence: Entry<Fence> | undefined): Error {
 async function begin(
   core: Core,
   { cursor, maxAgeMs, fresh }: Wanted,
-  epoch: string,
-  seq: number,
+  { epoch, seq, start = 0 }: Head,
 ): Promise<{ readonly subscription: Subscription; readonly isTruncated: boolean }> {
   const subscription = { ...fresh, epoch, from: seq }
   if (cursor === null) return { subscription, isTruncated: false }
   if (cursor.epoch !== epoch || cursor.seq > seq) return { subscription, isTruncated: true }
   if (cursor.seq === seq) return { subscription, isTruncated: false }
-  const next = Math.max(cursor.seq + 1, seq - MAX_REPLAY + 1)
+  const next = Math.max(cursor.seq + 1, seq - MAX_REPLAY + 1, start + 1)
   const oldest = await core.data.read<StoredEvent>(eventKey(fresh.type, next))
   const since = maxAgeMs === undefined ? undefined : Date.now() - maxAgeMs
   const isTooOld = oldest === undefined || (since !== undefined && Date.parse(oldest.value.timestamp) < since)
@@ -116,7 +116,11 @@ async function begin(
 }
 
 /** The same subscription for longer, with the newest secret; deliveries that were suspended begin again. */
-function refreshed(existing: Subscription, { secret, expiresAt, fresh }: Wanted): Subscription {
+function refreshed(
+  existing: Subscription,
+  { secret, expiresAt, fresh }: Wanted,
+  epoch: string,
+): Subscription {
   const now = Date.now()
   const { failedSince: _since, blockedUntil: _until, gap: _gap, ...rest } = existing
   const isNewSecret = existing.secrets[0]?.secret !== secret
@@ -137,6 +141,8 @@ function refreshed(existing: Subscription, { secret, expiresAt, fresh }: Wanted)
     pattern: fresh.pattern,
     secrets,
     expiresAt,
+    // Another one after its log was lost.
+    epoch,
   }
 }
 

@@ -22,8 +22,9 @@ export const fenceKey = (id: string): string => `f:${id}`
 export const verifiedKey = (principal: string, url: string): string => `k:${principal}:${url}`
 /** How many challenges were sent in a minute, for a principal or to a host. */
 export const challengesKey = (minute: number, whose: string): string => `v:${minute}:${whose}`
-/** Subscriptions by what they want. */
-export const matchPrefix = (type: string, pattern: string): string => `x:${type}:${pattern}:`
+/** Subscriptions by their event, and by what they want of it. */
+export const typePrefix = (type: string): string => `x:${type}:`
+export const matchPrefix = (type: string, pattern: string): string => `${typePrefix(type)}${pattern}:`
 export const matchKey = (type: string, pattern: string, id: string): string =>
   `${matchPrefix(type, pattern)}${id}`
 /** The newest event of a type. */
@@ -37,12 +38,18 @@ export const outboxPrefix = (type: string): string => `o:${type}:`
 export const outboxKey = (type: string, seq: number): string => `${outboxPrefix(type)}${number(seq)}`
 /** What was given up. */
 export const DEAD_PREFIX = 'l:'
-export const deadKey = (at: number, id: string, seq: number): string =>
-  `${DEAD_PREFIX}${time(at)}:${id}:${number(seq)}`
+export const deadKey = (at: number, id: string, seq: number, owner: string): string =>
+  `${DEAD_PREFIX}${time(at)}:${id}:${number(seq)}:${owner.slice(0, 8)}`
+
+/** `owner`: the beginning of a digest. */
+export function readDeadKey(key: string): { readonly id: string; readonly owner: string } {
+  const [, id = '', , owner = ''] = key.slice(DEAD_PREFIX.length).split(':')
+  return { id, owner }
+}
 
 /** The name of a dead letter, which is its key in characters that need no escape in a URL or a shell. */
 export const deadIdOf = (key: string): string => key.slice(DEAD_PREFIX.length).replaceAll(':', '.')
-export const isDeadId = (id: string): boolean => /^\d{15}\.sub_[\da-f]{32}\.\d{12}$/.test(id)
+export const isDeadId = (id: string): boolean => /^\d{15}\.sub_[\da-f]{32}\.\d{12}\.[\w-]{8}$/.test(id)
 export const keyOfDead = (id: string): string => `${DEAD_PREFIX}${id.replaceAll('.', ':')}`
 export const deadAt = (key: string): number => Number(key.slice(DEAD_PREFIX.length).split(':')[0])
 

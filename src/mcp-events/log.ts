@@ -40,11 +40,12 @@ const READ_AT_ONCE = 20
 const MAX_CHARACTERS = 1_000_000
 
 /** The newest event of a type. Its log begins with the first question, so that a position has a name. */
-export async function headOf({ data }: Core, type: EventType): Promise<Head> {
+export async function headOf(core: Core, type: EventType): Promise<Head> {
+  const { data } = core
   return untilMade(async () => {
     const found = await data.read<Head>(headKey(type.id))
     if (found !== undefined) return found.value
-    const begun = newLog()
+    const begun = await newLog(core, type.id)
     const made = await data.commit([{ key: headKey(type.id), value: JSON.stringify(begun), ifVersion: null }])
     return made === undefined ? undefined : begun
   })
@@ -66,7 +67,7 @@ export function readEvents(
 /** A page of what is wanted, in order. */
 export async function readLog(core: Core, type: EventType, query: LogQuery): Promise<LogPage> {
   const { from, since = 0, maxEvents, args } = query
-  const { epoch, seq: newest } = await headOf(core, type)
+  const { epoch, seq: newest, start = 0 } = await headOf(core, type)
   const at = (seq: number): Position => ({ epoch, seq })
   const nothing = { events: [], position: at(newest), hasMore: false }
   const lost = { ...nothing, isTruncated: true, isLost: true }
@@ -75,7 +76,7 @@ export async function readLog(core: Core, type: EventType, query: LogQuery): Pro
   if (from.epoch !== epoch || from.seq > newest) return lost
   const oldest = await oldestOf(core, type)
   if (oldest === undefined) return lost
-  const first = Math.max(from.seq + 1, oldest)
+  const first = Math.max(from.seq + 1, oldest, start + 1)
   const isLost = first > from.seq + 1
   let isTruncated = isLost
   const events: LoggedEvent[] = []

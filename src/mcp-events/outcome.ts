@@ -20,7 +20,7 @@ function delayMs(failures: number): number {
 
 /** The endpoint accepted a request. */
 export function succeeded(subscription: Subscription): Subscription {
-  const { failedSince: _since, lastError: _error, blockedUntil: _until, ...rest } = subscription
+  const { failedSince: _since, lastError: _error, blockedUntil: _until, cut: _cut, ...rest } = subscription
   return { ...rest, failures: 0, lastDeliveryAt: Date.now() }
 }
 
@@ -49,6 +49,18 @@ function failed(subscription: Subscription, outcome: PostOutcome, suspendAfterMs
 function demandedBy(outcome: PostOutcome): number | undefined {
   const demandedMs = 'status' in outcome ? outcome.retryAfterMs : undefined
   return demandedMs === undefined ? undefined : Math.min(demandedMs, BACKOFF.maxMs)
+}
+
+/** In a row: an endpoint that takes longer than any invocation allows has failed. */
+const MAX_CUT = 3
+
+/**
+ * After a request that an invocation had no time for: nothing has failed, and it is made again after a pause. Undefined: there were so many
+ * in a row that it counts.
+ */
+export function afterCut(subscription: Subscription): Subscription | undefined {
+  const cut = (subscription.cut ?? 0) + 1
+  return cut > MAX_CUT ? undefined : { ...subscription, cut, blockedUntil: Date.now() + delayMs(cut) }
 }
 
 const without = (queue: readonly Queued[], seq: number): Queued[] => queue.filter(([one]) => one !== seq)

@@ -58,6 +58,8 @@ export interface Subscription {
   readonly failures: number
   readonly failedSince?: number | undefined
   readonly lastError?: DeliveryError | undefined
+  /** Requests in a row that ended with their invocation. */
+  readonly cut?: number | undefined
   readonly lastDeliveryAt?: number | undefined
   /** Events were lost. `tried`: the endpoint did not want to know, so the client learns of it when it refreshes. */
   readonly gap?: 'untold' | 'tried' | undefined

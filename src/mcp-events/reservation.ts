@@ -88,7 +88,6 @@ export async function reserve(core: Core, asked: Asked): Promise<Reservation> {
 async function quotaWrites(core: Core, { id, owner, isInPast }: Asked, now: number): Promise<KeyedWrite[]> {
   const { maxSubscriptions, maxTotalSubscriptions } = core.settings
   const shard = shardOf(id, maxTotalSubscriptions)
-  const maxInShard = Math.max(1, Math.floor(maxTotalSubscriptions / HEX ** shard.length))
   const gates = [gateKey(`p:${owner}`), gateKey(`a:${shard}`)]
   const found = await Promise.all(gates.map((gate) => core.data.read(gate)))
   const begun = oneMore(found[0]?.value as Begun | undefined, Math.floor(now / HOUR_MS), isInPast)
@@ -96,11 +95,13 @@ async function quotaWrites(core: Core, { id, owner, isInPast }: Asked, now: numb
   if (begun.inPast > BEGUN_IN_PAST * maxSubscriptions)
     throw tooManyBegun('begin with a cursor', BEGUN_IN_PAST * maxSubscriptions)
   const ofOwner = { prefix: ownedPrefix(owner), own: ownedKey(owner, id), max: maxSubscriptions }
-  const ofAll = { prefix: countedPrefix(shard), own: countedKey(id), max: maxInShard }
-  await Promise.all([
-    refuseOver(core, ofOwner, () => exhausted('subscriptions', maxSubscriptions)),
-    refuseOver(core, ofAll, () => exhausted('subscriptions of the server', maxTotalSubscriptions)),
+  const own = countedKey(id)
+  const [isOwnerFull, isServerFull] = await Promise.all([
+    isFull(core, ofOwner),
+    isTotalFull(core, shard, own),
   ])
+  if (isOwnerFull) throw exhausted('subscriptions', maxSubscriptions)
+  if (isServerFull) throw exhausted('subscriptions of the server', maxTotalSubscriptions)
   return [
     ...gates.map((key, index) => ({
       key,
@@ -109,7 +110,7 @@ async function quotaWrites(core: Core, { id, owner, isInPast }: Asked, now: numb
       expiresAt: now + GATE_MS,
     })),
     { key: ofOwner.own, value: '1', expiresAt: now + RESERVATION_MS },
-    { key: ofAll.own, value: '1', expiresAt: now + RESERVATION_MS },
+    { key: own, value: '1', expiresAt: now + RESERVATION_MS },
   ]
 }
 
@@ -124,19 +125,31 @@ function shardOf(id: string, max: number): string {
   return id.slice('sub_'.length, 'sub_'.length + digits)
 }
 
-async function refuseOver(
+/**
+ * Ids are spread over the parts by their digest, which who subscribes can choose by trying URLs: so where one part is full, 16 of them count
+ * together. At one moment as many may be too many as begin in the others.
+ */
+async function isTotalFull(core: Core, shard: string, own: string): Promise<boolean> {
+  const isPartFull = (part: string): Promise<boolean> => {
+    const max = Math.max(1, Math.floor(core.settings.maxTotalSubscriptions / HEX ** part.length))
+    return isFull(core, { prefix: countedPrefix(part), own, max })
+  }
+  return (await isPartFull(shard)) && (shard === '' || (await isPartFull(shard.slice(0, -1))))
+}
+
+async function isFull(
   core: Core,
   { prefix, own, max }: { readonly prefix: string; readonly own: string; readonly max: number },
-  error: () => Error,
-): Promise<void> {
+): Promise<boolean> {
   let count = 0
   let after: string | undefined
   do {
     const page = await core.data.keys(prefix, Math.min(max + 1, SHARD), after)
     count += page.keys.filter((key) => key !== own).length
-    if (count >= max) throw error()
+    if (count >= max) return true
     after = page.next
   } while (after !== undefined)
+  return false
 }
 
 /** Gives back what was reserved, unless another request has it now. */

@@ -39,7 +39,7 @@ export interface EventsOptions {
   /** Subscriptions of one principal. Default 100. */
   readonly maxSubscriptions?: number
   /**
-   * Subscriptions of all. Over 1000 they are counted in parts, and subscriptions may be refused from nine tenths on. Default 100 000.
+   * Subscriptions of all. Over 1000 they are counted in parts: from nine tenths on, some may be refused. Default 100 000.
    */
   readonly maxTotalSubscriptions?: number
   /** Milliseconds for which an event is stored, delivered and known by its `eventId`. Default 86 400 000, 1 day. */

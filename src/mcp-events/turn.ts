@@ -47,7 +47,6 @@ export async function takeTurn(core: Core, id: string, platform: TurnPlatform): 
   const { deadline, env } = platform
   const endsAt = Date.now() + TURN_MS
   const type = core.settings.types.get(held.current().type)
-  if (!(await begin(core, held, id, type, env))) return turn
   const sending: Sending = {
     core,
     held,
@@ -67,10 +66,14 @@ export async function takeTurn(core: Core, id: string, platform: TurnPlatform): 
         hasTime(platform) && Date.now() < endsAt && turn.delivered + turn.failed < MAX_REQUESTS,
       ),
   }
-  while (held.current().lease !== undefined) {
+  const isOver = (): boolean => {
     const { expiresAt } = held.current()
-    const isOver = (expiresAt !== null && expiresAt <= Date.now()) || !hasTime(platform)
-    if (!(await (isOver ? held.change(released) : sendNext(sending)))) return turn
+    return (expiresAt !== null && expiresAt <= Date.now()) || !hasTime(platform)
+  }
+  while (held.current().lease !== undefined) {
+    // Before each request: nothing is sent after the access was revoked.
+    if (!isOver() && !(await isStillAllowed(core, held, id, type, env))) return turn
+    if (!(await (isOver() ? held.change(released) : sendNext(sending)))) return turn
   }
   return turn
 }
@@ -87,7 +90,7 @@ function settle(subscription: Subscription, mayGoOn: boolean): Subscription {
 }
 
 /** Whether the subscriber may still have it. False: the turn is over. */
-async function begin(
+async function isStillAllowed(
   core: Core,
   held: Held,
   id: string,

@@ -10,7 +10,7 @@ import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 import { STEERING } from './_terminal.ts'
 
 const SECRET = 'a-secret-for-operators-of-40-characters!'
-const ID = `${'0'.repeat(15)}.sub_${'0'.repeat(32)}.${'0'.repeat(12)}`
+const ID = `${'0'.repeat(15)}.sub_${'0'.repeat(32)}.${'0'.repeat(12)}.${'0'.repeat(8)}`
 const env = { MAYFLY_EVENTS_SECRET: SECRET }
 
 function run(project: Project, args: readonly string[], given: NodeJS.ProcessEnv = env): Promise<Output> {

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers())
 const cronSecret = 'a-secret-of-thirty-two-characters!'
 const secret = 'another-one-of-thirty-two-characters'
 const url = 'https://shop.example/events'
-const UNKNOWN = `${'0'.repeat(15)}.sub_${'0'.repeat(32)}.${'0'.repeat(12)}`
+const UNKNOWN = `${'0'.repeat(15)}.sub_${'0'.repeat(32)}.${'0'.repeat(12)}.${'0'.repeat(8)}`
 
 function setUp(...given: Parameters<typeof createEventServer>) {
   const events = createEventServer(...given)
@@ -108,7 +108,7 @@ describe('dead letters', () => {
     await emit({ title: 'small' }, 'e2')
     expect(await letters()).toEqual([
       {
-        id: expect.stringMatching(/^[\w.]+$/),
+        id: expect.stringMatching(/^[\w.-]+$/),
         reason: 'refused',
         name: 'incident.created',
         eventId: 'e1',
@@ -251,7 +251,7 @@ describe('dead letters', () => {
     await subscribe()
     const own = (await store.list({ prefix: '', limit: 1 })).keys[0]!.slice(0, 17)
     const key = (number: number) =>
-      `${own}l:${String(number).padStart(15, '0')}:sub_${String(number).padStart(32, '0')}:${'0'.repeat(12)}`
+      `${own}l:${String(number).padStart(15, '0')}:sub_${String(number).padStart(32, '0')}:${'0'.repeat(12)}:${String(number).padStart(8, '0')}`
     const value = JSON.stringify({ subscription: 'x', type: 'x', seq: 1, tries: 1, reason: 'refused' })
     for (let first = 0; first < 5010; first += 10) {
       const keys = Array.from({ length: 10 }, (_none, index) => key(first + index))

@@ -1,9 +1,11 @@
 /** Subscribers who take what belongs to all, or make a server work for nothing. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
+import { staticTokens } from '../../../src/auth.ts'
 import { createEvent, createMemoryEvents, events } from '../../../src/mcp-events.ts'
 import { eventsHandler } from '../../../src/webhook.ts'
-import { createEventServer, incident, SECRET, URL_A, URL_B } from './_events.ts'
+import { modern } from '../_client.ts'
+import { createEventServer, incident, OTHER_SECRET, SECRET, URL_A, URL_B } from './_events.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-29T12:00:00Z') }))
 afterEach(() => void vi.useRealTimers())
@@ -64,6 +66,32 @@ describe('one subscriber does not stop the others', () => {
     }
     const { keys } = await store.list({ prefix: '', limit: 1000 })
     expect(keys.filter((key) => key.includes(':l:')).length).toBe(20)
+  })
+
+  it('by dead letters of many subscriptions', async () => {
+    const { subscribe, unsubscribe, emit, endpoints, store } = createEventServer()
+    endpoints.answer = () => ({ status: 413 })
+    await subscribe({}, 'bob', { url: URL_B })
+    await emit()
+    await unsubscribe({}, 'bob', URL_B)
+    vi.setSystemTime(Date.now() + 1)
+    await subscribe()
+    await emit()
+    const { keys } = await store.list({ prefix: '', limit: 1000 })
+    const [ofBob, own] = keys.filter((key) => key.includes(':l:'))
+    const { value } = (await store.read(own!))!
+    const forged = Array.from({ length: 600 }, (_none, index) => ({
+      key: own!.replace(/sub_.{6}/, `sub_${String(index).padStart(6, '0')}`),
+      value,
+    }))
+    for (let first = 0; first < forged.length; first += 25)
+      await store.commit(`v${first}`, forged.slice(first, first + 25))
+    vi.setSystemTime(Date.now() + 1)
+    await emit()
+    const tag = own!.slice(0, own!.indexOf(':l:'))
+    const letters = (await store.list({ prefix: `${tag}:l:`, limit: 1000 })).keys
+    expect(letters).toHaveLength(501)
+    expect(letters).toContain(ofBob)
   })
 })
 
@@ -153,7 +181,179 @@ describe('work ends', () => {
   })
 })
 
+describe('nothing is sent after the access was revoked', () => {
+  const room = (canSubscribe: () => boolean | Promise<boolean>) =>
+    createEvent({ id: 'room', description: 'A room', canSubscribe })
+
+  it('not even in the same turn: asked before each delivery', async () => {
+    let isMember = true
+    let asked = 0
+    const type = room(() => {
+      asked++
+      return isMember
+    })
+    const { subscribe, emit, server, endpoints } = createEventServer({ types: { type }, runner: manual })
+    await subscribe({ name: 'room' })
+    for (let count = 0; count < 5; count++) await emit({}, `e${count}`, 'room')
+    endpoints.answer = ({ body }) => {
+      if (body.eventId === 'e1') isMember = false
+      return { status: 200 }
+    }
+    asked = 0
+    await server.events.run()
+    expect(endpoints.received.map(({ body }) => body.eventId ?? body.type)).toEqual([
+      'e0',
+      'e1',
+      'terminated',
+    ])
+    expect(asked).toBe(3)
+  })
+
+  it('what it throws in the middle of a turn puts the rest off', async () => {
+    let fails = false
+    const type = room(() => {
+      if (fails) throw new Error('the database is down')
+      return true
+    })
+    const { subscribe, emit, server, endpoints } = createEventServer({ types: { type }, runner: manual })
+    await subscribe({ name: 'room' })
+    for (let count = 0; count < 3; count++) await emit({}, `e${count}`, 'room')
+    endpoints.answer = () => {
+      fails = true
+      return { status: 200 }
+    }
+    await server.events.run()
+    expect(endpoints.received).toHaveLength(1)
+    fails = false
+    endpoints.answer = () => ({ status: 200 })
+    vi.setSystemTime(Date.now() + 60_000)
+    await server.events.run()
+    expect(endpoints.received.map(({ body }) => body.eventId)).toEqual(['e0', 'e1', 'e2'])
+  })
+
+  it('a refresh that lacks a scope is a step-up: what was granted goes on by its own scopes', async () => {
+    const auth = staticTokens([
+      { token: 'full-token-of-thirty-two-characters', clientId: 'alice', scopes: ['incidents:read'] },
+      { token: 'bare-token-of-thirty-two-characters', clientId: 'alice', scopes: [] },
+    ])
+    const { server, emit, titles } = createEventServer({}, createMemoryEvents(), { auth })
+    const refresh = (token: string) =>
+      modern(
+        server,
+        'events/subscribe',
+        { name: 'incident.created', delivery: { mode: 'webhook', url: URL_A, secret: SECRET } },
+        { headers: { authorization: `Bearer ${token}-token-of-thirty-two-characters` } },
+      )
+    expect((await refresh('full')).error).toBeUndefined()
+    const refused = await refresh('bare')
+    expect(refused.status).toBe(403)
+    expect(refused.headers.get('www-authenticate')).toContain('insufficient_scope')
+    await emit()
+    expect(titles()).toEqual(['Down'])
+  })
+})
+
+describe('a delivery that an invocation has no time for', () => {
+  it('is not begun in its last moments', async () => {
+    const { subscribe, emit, server, endpoints } = createEventServer({ runner: manual })
+    await subscribe()
+    await emit()
+    await server.events.run({ deadline: Date.now() + 2400 })
+    expect(endpoints.received).toEqual([])
+    await server.events.run({ deadline: Date.now() + 2600 })
+    expect(endpoints.received).toHaveLength(1)
+  })
+
+  it('is made again, and counts as failed neither for the subscription nor in metrics; without end it does', async () => {
+    const measured: unknown[] = []
+    const telemetry = {
+      start: () => ({ run: (work: () => unknown) => work(), end() {} }),
+      events: {},
+    } as never
+    Object.assign((telemetry as { events: object }).events, {
+      recordDelivery: (delivery: unknown) => measured.push(delivery),
+    })
+    const { subscribe, emit, server, endpoints } = createEventServer({ runner: manual }, undefined, {
+      telemetry,
+    })
+    await subscribe({ ttlMs: DAY })
+    await emit()
+    const limits: number[] = []
+    const { post } = endpoints
+    endpoints.post = (url, request, limit) => {
+      limits.push(limit.timeoutMs)
+      return post(url, request, limit)
+    }
+    endpoints.answer = () => ({ failure: 'timeout' })
+    const cut = async () => {
+      const run = await server.events.run({ deadline: Date.now() + 5000 })
+      const { result } = await subscribe({ ttlMs: DAY })
+      vi.setSystemTime(Date.now() + 3_600_000)
+      return { run, status: result!.deliveryStatus as object }
+    }
+    for (let count = 0; count < 3; count++) {
+      const { run, status } = await cut()
+      expect(run).toMatchObject({ delivered: 0, failed: 0 })
+      expect(run.nextDueAt).toBeGreaterThanOrEqual(Date.now() - 3_600_000 + 4000)
+      expect(status).toEqual({ active: true, lastError: null })
+    }
+    expect(limits.every((ms) => ms < 10_000)).toBe(true)
+    expect(measured).toEqual([])
+    expect((await cut()).status).toMatchObject({ lastError: 'timeout' })
+    expect(measured).toMatchObject([{ error: 'timeout', tries: 1 }])
+  })
+})
+
 describe('no event is lost', () => {
+  it('after the newest number of a log was lost in the store', async () => {
+    const store = createMemoryEvents()
+    const { subscribe, unsubscribe, emit, server, endpoints, titles, call } = createEventServer(
+      { runner: manual },
+      store,
+    )
+    const other = { arguments: { service: 'db' } }
+    const { result } = await subscribe({ ttlMs: DAY })
+    const poll = async (cursor: unknown) =>
+      (await call('alice', 'events/poll', { name: 'incident.created', arguments: {}, cursor })).result!
+    const before = (await poll(null)).cursor
+    for (const title of ['one', 'two', 'three']) await emit({ title })
+    await subscribe({ ttlMs: DAY, ...other })
+    endpoints.answer = () => ({ status: 503 })
+    await server.events.run()
+    await emit({ title: 'four', service: 'db' })
+    const { keys } = await store.list({ prefix: '', limit: 100 })
+    await store.commit('lost', [{ key: keys.find((key) => key.endsWith(':h:incident.created'))! }])
+    // Both the events that wait and those that come reach all, each with its own content, and once.
+    for (const title of ['five', 'six']) await emit({ title, service: 'db' })
+    endpoints.answer = () => ({ status: 200 })
+    endpoints.received.length = 0
+    vi.setSystemTime(Date.now() + 3_600_000)
+    await server.events.run()
+    const all = ['one', 'two', 'three', 'four', 'five', 'six']
+    expect(titles().toSorted()).toEqual([...all, 'four', 'five', 'six'].toSorted())
+    // Who reads from before is told that there is a gap, and goes on at once.
+    const reads = vi.spyOn(store, 'read')
+    const page = await poll(before)
+    expect(page).toMatchObject({ truncated: true, hasMore: false })
+    await emit({ title: 'seven' })
+    expect(await poll(page.cursor)).toMatchObject({
+      truncated: false,
+      events: [{ data: { title: 'seven' } }],
+    })
+    const refresh = (await subscribe({ ttlMs: DAY })).result!
+    expect(refresh).toMatchObject({ truncated: true })
+    expect((await subscribe({ ttlMs: DAY })).result).toMatchObject({ truncated: false })
+    for (const [cursor, truncated] of [
+      [result!.cursor, true],
+      [refresh.cursor, false],
+    ]) {
+      await unsubscribe()
+      expect((await subscribe({ ttlMs: DAY, cursor })).result).toMatchObject({ truncated })
+      await server.events.run()
+    }
+    expect(reads.mock.calls.length).toBeLessThan(500)
+  })
+
   it('by a cursor of a refresh that comes before the event is in the subscription', async () => {
     const { subscribe, unsubscribe, server, emit, titles } = createEventServer({ runner: manual })
     await subscribe()
@@ -186,6 +386,78 @@ describe('no event is lost', () => {
       expect(keys.filter((key) => key.includes(':x:'))).toHaveLength(1)
     },
   )
+})
+
+describe('an event is received once', () => {
+  const [fixed, found] = [SECRET, () => SECRET]
+  it.each([
+    ['one secret', fixed],
+    ['a function', found],
+  ])('whatever a header says that is not signed: %s', async (_what, secret) => {
+    const { subscribe, emit, endpoints } = createEventServer()
+    await subscribe()
+    await emit({}, 'e1')
+    const { url, headers, raw } = endpoints.received[0]!
+    const onEvent = vi.fn()
+    const handle = eventsHandler({ secret, onEvent })
+    for (const changed of [{}, { 'x-mcp-subscription-id': 'sub_other' }, { 'user-agent': 'other' }])
+      for (const at of [url, `${url}&more=1`]) {
+        const request = new Request(at, { method: 'POST', headers: { ...headers, ...changed }, body: raw })
+        expect((await handle(request)).status).toBe(200)
+      }
+    expect(onEvent).toHaveBeenCalledTimes(1)
+  })
+
+  it('through a rotation, in which both secrets sign', async () => {
+    const { subscribe, emit, endpoints, server } = createEventServer({ runner: manual })
+    await subscribe()
+    await emit({}, 'e1')
+    const onEvent = vi.fn()
+    const handle = eventsHandler({ secret: [OTHER_SECRET, SECRET], onEvent })
+    endpoints.answer = async ({ url, headers, raw }) => {
+      await handle(new Request(url, { method: 'POST', headers, body: raw }))
+      // The answer is lost, so it comes again.
+      return { status: 500 }
+    }
+    await server.events.run()
+    await subscribe({}, 'alice', { secret: OTHER_SECRET })
+    vi.setSystemTime(Date.now() + 60_000)
+    await server.events.run()
+    expect(endpoints.received.map(({ headers }) => headers['webhook-signature']!.split(' ').length)).toEqual([
+      1, 2,
+    ])
+    expect(onEvent).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe('arguments that a schema drops', () => {
+  it('make subscriptions of their own, as the specification compares them, within the quota', async () => {
+    const { subscribe, unsubscribe, emit, endpoints } = createEventServer({ maxSubscriptions: 3 })
+    const id = async (args: object) => (await subscribe({ arguments: args })).result?.id
+    const ids = [await id({}), await id({ unknown: 1 }), await id({ unknown: 2 })]
+    expect(new Set(ids).size).toBe(3)
+    expect(await id({ unknown: 3 })).toBeUndefined()
+    expect(endpoints.verifications).toHaveLength(1)
+    await unsubscribe({ arguments: { unknown: 1 } })
+    await emit()
+    expect(endpoints.received.map(({ headers }) => headers['x-mcp-subscription-id']).toSorted()).toEqual(
+      [ids[0], ids[2]].toSorted(),
+    )
+  })
+})
+
+describe('modules load without work', () => {
+  it('an index is checked without the JSON Schema of a zod object', () => {
+    const convert = vi.fn(() => ({}))
+    const inputSchema = z.object({ severity: z.string().optional() })
+    const payloadSchema = z.object({ severity: z.string() })
+    for (const schema of [inputSchema, payloadSchema])
+      Object.assign(schema['~standard'], { jsonSchema: { input: convert, output: convert } })
+    const event = { id: 'a', description: 'A', inputSchema, payloadSchema }
+    createEvent({ ...event, index: ['severity'] })
+    expect(() => createEvent({ ...event, index: ['severty'] })).toThrow(/"index" of event/)
+    expect(convert).not.toHaveBeenCalled()
+  })
 })
 
 describe('what is misspelt is refused', () => {

@@ -8,7 +8,7 @@ it('each kind of key begins with a letter of its own', () => {
       ? [value as (...parts: readonly unknown[]) => string]
       : [],
   )
-  const letters = creators.map((create) => create('a', 'b', 'c').slice(0, 2))
+  const letters = creators.map((create) => create('a', 'b', 'c', 'd').slice(0, 2))
   expect(letters.length).toBeGreaterThan(12)
   expect(
     letters.filter((letter, index) => !/^\w:$/.test(letter) || letters.indexOf(letter) !== index),

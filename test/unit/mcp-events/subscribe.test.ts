@@ -325,7 +325,7 @@ describe('challenges in a minute', () => {
     await subscribe()
     const { keys } = await store.list({ prefix: '', limit: 1000 })
     const ofHost = keys.find((key) => /:v:\d+:h:/.test(key))!
-    await store.commit('raised', [{ key: ofHost, value: '120', expiresAt: Date.now() + 60_000 }])
+    await store.commit('raised', [{ key: ofHost, value: '{"others":120}', expiresAt: Date.now() + 60_000 }])
     expect(await subscribe({}, 'bob', { url: `${URL_A}&of=bob` })).toMatchObject(limited(120))
     expect((await subscribe()).result).toBeDefined()
     expect((await subscribe({}, 'bob', { url: URL_B })).result).toBeDefined()

@@ -1,0 +1,90 @@
+/**
+ * A line on the console for what an operator should know of deliveries: that they begin to fail, are suspended, were given up, or work
+ * again. Of a URL they contain the host alone, and neither what was sent nor what was answered. At most some lines a minute.
+ */
+import { toJsonLine } from '../definition/json-line.ts'
+import type { TracedGivenUp } from '../request/telemetry.ts'
+import type { Subscription } from './record.ts'
+
+export interface DeliveryLog {
+  /** What a request has changed. @param tries Requests with its event so far. */
+  note(id: string, before: Subscription, after: Subscription, tries?: number): void
+  /** @param events How many of them. */
+  gaveUp(id: string, subscription: Subscription, reason: TracedGivenUp['reason'], events: number): void
+}
+
+/** Lines of one process in a minute: about one host, about the subscriptions of one principal, and in all. */
+const MAX_OF_HOST = 3
+const MAX_OF_PRINCIPAL = 6
+const MAX_LINES = 60
+const MINUTE_MS = 60_000
+
+const NEXT_TRY = 'They are tried again, with longer pauses each time.'
+const AFTER_REFRESH = 'Events wait until its client refreshes it.'
+
+export function createDeliveryLog(): DeliveryLog {
+  let minute = 0
+  let lines = 0
+  let suppressed = 0
+  const counts = new Map<string, number>()
+  /** Whether there is room for one more of each name. */
+  const isFree = (limits: readonly (readonly [name: string, max: number])[]): boolean => {
+    const now = Math.floor(Date.now() / MINUTE_MS)
+    if (now !== minute) {
+      minute = now
+      lines = 0
+      counts.clear()
+    }
+    if (lines >= MAX_LINES || limits.some(([name, max]) => (counts.get(name) ?? 0) >= max)) return false
+    lines++
+    for (const [name] of limits) counts.set(name, (counts.get(name) ?? 0) + 1)
+    return true
+  }
+  const write = (
+    level: 'info' | 'warn',
+    id: string,
+    { url, type, owner, lastError }: Subscription,
+    what: string,
+    more: object = {},
+  ): void => {
+    const { host } = new URL(url)
+    const limits = [
+      [`h:${host}`, MAX_OF_HOST],
+      [`p:${owner}`, MAX_OF_PRINCIPAL],
+    ] as const
+    if (!isFree(limits)) {
+      suppressed++
+      return
+    }
+    const line = {
+      level,
+      time: new Date().toISOString(),
+      message: `Deliveries of event "${type}" to ${host} ${what}`,
+      event: type,
+      host,
+      subscription: id,
+      ...(lastError !== undefined && { error: lastError }),
+      ...more,
+      ...(suppressed > 0 && { suppressed }),
+    }
+    suppressed = 0
+    // To the error output: on stdio, the other one has the messages of the server.
+    console.warn(toJsonLine(line))
+  }
+  return {
+    note(id, before, after, tries) {
+      if (before.isActive && !after.isActive)
+        write('warn', id, after, `are suspended. ${AFTER_REFRESH}`, {
+          ...(after.failedSince !== undefined && { failedSince: new Date(after.failedSince).toISOString() }),
+        })
+      else if (before.failures === 0 && after.failures > 0 && before.lastError === undefined)
+        write('warn', id, after, `fail (${after.lastError}). ${NEXT_TRY}`, { tries })
+      else if (before.lastError !== undefined && after.lastError === undefined)
+        write('info', id, after, 'work again.')
+    },
+    gaveUp(id, subscription, reason, events) {
+      const why = reason === 'refused' ? 'the endpoint refused it' : 'it was deleted first'
+      write('warn', id, subscription, `were given up: ${why}. See mayfly events list.`, { reason, events })
+    },
+  }
+}
