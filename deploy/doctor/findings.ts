@@ -131,7 +131,8 @@ export function publicUrlFindings(
 ): Finding[] {
   // What sign-in needs is told with it.
   if (!hasAuth || !isOwnMachine || signIn !== undefined) return []
-  if (publicUrl !== undefined || trustsProxy) return [{ level: 'ok', message: 'the server knows its public URL' }]
+  if (publicUrl !== undefined || trustsProxy)
+    return [{ level: 'ok', message: 'the server knows its public URL' }]
   const message =
     'auth is set, but the server does not know its public URL: set http.publicUrl to the https URL that clients use, or http.trustProxy behind a proxy that sets X-Forwarded-Proto, such as those of Fly and Cloud Run'
   return [{ level: 'warning', message }]
