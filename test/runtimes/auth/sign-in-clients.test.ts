@@ -2,13 +2,12 @@
  * Clients of others, and ours, with a server that people sign in to by a real OpenID provider: each is refused, signs in, calls a tool,
  * loses its access token, refreshes by itself and calls again. They register, or have a metadata document.
  */
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOAuthProvider, MCPClient } from '../../../src/client.ts'
+import { loadAiSdk } from '../sign-in/_others.ts'
 import { signIn } from './_browser.ts'
 import {
   authorize,
@@ -162,26 +161,8 @@ it('a client whose refresh token was revoked is sent to sign in again', async ()
   expect(desk.authorizationUrl).toBeDefined()
 })
 
-/** What is used of `@ai-sdk/mcp`: it is installed for this test alone, so that its types are not there for everybody. */
-interface AiSdk {
-  createMCPClient(options: { readonly transport: object }): Promise<{
-    callTool(call: { readonly name: string; readonly arguments: object }): Promise<unknown>
-    close(): Promise<void>
-  }>
-  auth(
-    provider: Desk,
-    options: {
-      readonly serverUrl: URL
-      readonly authorizationCode: string
-      readonly callbackState?: string
-      readonly callbackIssuer?: string
-    },
-  ): Promise<string>
-}
-
 it('the client of the AI SDK', async () => {
-  const path = join(import.meta.dirname, 'ai-sdk/node_modules/@ai-sdk/mcp/dist/index.js')
-  const { auth, createMCPClient }: AiSdk = await import(pathToFileURL(path).href)
+  const { auth, createMCPClient } = await loadAiSdk()
   const desk = new Desk()
   const connect = () =>
     createMCPClient({ transport: { type: 'http', url: served.url.href, authProvider: desk } })

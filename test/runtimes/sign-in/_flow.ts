@@ -10,9 +10,11 @@ import { testPort } from '../../_port.ts'
 import { modernRequest } from '../../contract/wire.ts'
 import { CLIENT, type OpenIdProvider, startOpenIdProvider } from '../../unit/sign-in/_provider.ts'
 import { serveArtefact, withEnv } from '../_artefact.ts'
+import { Desk } from '../auth/_desk.ts'
 import { startPostgresServer, startRedisServer } from '../buses/_servers.ts'
 import { Browser, formOf, type Hop } from './_browser.ts'
 import { act as actHere, type Order, type Outcome, REDIRECT } from './_client.ts'
+import { OTHER_CLIENTS, type OtherClient } from './_others.ts'
 
 export const SECRET = 'a secret of thirty-two characters or more'
 
@@ -285,6 +287,33 @@ export async function disconnected(site: Site): Promise<void> {
   expect((await callWith(site, token)).status).toBe(401)
 }
 
+/** A client of somebody else registers, signs in, calls, loses its access token, refreshes by itself and calls again. */
+export async function otherClient(site: Site, create: (url: URL, desk: Desk) => OtherClient): Promise<void> {
+  const call = { name: 'who', arguments: {} }
+  const answer = { structuredContent: { name: 'Ada Lovelace' } }
+  const desk = new Desk('Editor')
+  const other = create(new URL(site.url), desk)
+  await expect(other.connect()).rejects.toThrow()
+  const signInAt = desk.authorizationUrl!
+  desk.authorizationUrl = undefined
+  const visitor = new Visitor(site)
+  const callback = await visitor.agree(await visitor.toQuestion(signInAt.href))
+  await other.finish(new URL(callback).searchParams)
+  const client = await other.connect()
+  expect(await client.callTool(call)).toMatchObject(answer)
+
+  const before = desk.stored!
+  const { revocation_endpoint } = await discover(site)
+  const fields = { token: before.access_token, client_id: signInAt.searchParams.get('client_id') ?? '' }
+  expect((await postForm(site, revocation_endpoint, fields)).status).toBe(200)
+  expect((await callWith(site, before.access_token)).status).toBe(401)
+
+  expect(await client.callTool(call)).toMatchObject(answer)
+  expect(desk.stored).not.toMatchObject({ refresh_token: before.refresh_token })
+  expect(desk.authorizationUrl).toBeUndefined()
+  await client.close()
+}
+
 /** "Not you?" of a person who signed in before: the question comes again about nobody in particular, then the provider. */
 export async function switched(site: Site): Promise<void> {
   const visitor = new Visitor(site)
@@ -375,6 +404,10 @@ export function signInFlow(name: string, platform: Platform, path = '/mcp'): voi
       wholeFlow(site, limits))
 
     it('the person disconnects the app on the page of connections', () => disconnected(site))
+
+    // They call `fetch` themselves, so they reach what listens on this machine.
+    if (publicUrl === undefined)
+      it.each(OTHER_CLIENTS)('%s signs in, calls, refreshes', (_client, create) => otherClient(site, create))
 
     it.runIf(platform.isLasting && publicUrl === undefined)(
       'a refresh of the provider’s token that is answered after the call → the next call has it, and nothing is lost',
