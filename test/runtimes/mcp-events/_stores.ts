@@ -76,3 +76,25 @@ export const ENGINES: { readonly [engine: string]: () => Promise<Engine> } = {
     }
   },
 }
+
+/** The entries whose keys begin so: faster than a new table. */
+export function within(store: KeyedStore, prefix: string): KeyedStore {
+  return {
+    ...store,
+    read: (key) => store.read(prefix + key),
+    commit: (version, writes) =>
+      store.commit(
+        version,
+        writes.map((write) => ({ ...write, key: prefix + write.key })),
+      ),
+    async list({ after, ...options }) {
+      const { keys, next } = await store.list({
+        ...options,
+        prefix: prefix + options.prefix,
+        ...(after !== undefined && { after: prefix + after }),
+      })
+      const own = keys.map((key) => key.slice(prefix.length))
+      return { keys: own, ...(next !== undefined && { next: next.slice(prefix.length) }) }
+    },
+  }
+}

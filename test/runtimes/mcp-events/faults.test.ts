@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { KeyedStore } from '../../../src/keyed/store.ts'
 import { faultScenarios } from '../../unit/mcp-events/_faults.ts'
-import { ENGINES, type Engine } from './_stores.ts'
+import { hookScenarios } from '../../unit/mcp-events/_hooks.ts'
+import { ENGINES, type Engine, within } from './_stores.ts'
 
 /** `npm run test:crashes` has each write; otherwise each fault has one. */
 const EVERY = process.env.MAYFLY_FAULTS === undefined ? 40 : 1
@@ -17,27 +18,7 @@ describe.each(Object.entries(ENGINES))('%s', (_name, start) => {
   })
   afterAll(() => engine?.stop())
 
-  faultScenarios(async () => within(store, `${++lives}:`), EVERY)
+  const open = async () => within(store, `${++lives}:`)
+  faultScenarios(open, EVERY)
+  hookScenarios(open, EVERY)
 })
-
-/** The entries whose keys begin so: faster than a new table. */
-function within(store: KeyedStore, prefix: string): KeyedStore {
-  return {
-    ...store,
-    read: (key) => store.read(prefix + key),
-    commit: (version, writes) =>
-      store.commit(
-        version,
-        writes.map((write) => ({ ...write, key: prefix + write.key })),
-      ),
-    async list({ after, ...options }) {
-      const { keys, next } = await store.list({
-        ...options,
-        prefix: prefix + options.prefix,
-        ...(after !== undefined && { after: prefix + after }),
-      })
-      const own = keys.map((key) => key.slice(prefix.length))
-      return { keys: own, ...(next !== undefined && { next: next.slice(prefix.length) }) }
-    },
-  }
-}

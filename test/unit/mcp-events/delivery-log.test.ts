@@ -27,7 +27,7 @@ function start() {
   }
 }
 
-it('says that deliveries begin to fail, are suspended, and work again: once each [events.log]', async () => {
+it('says that deliveries begin to fail, are suspended, and work again: once each', async () => {
   const { subscribe, emit, endpoints, said, lines, later } = start()
   const { result } = await subscribe({ ttlMs: DAY })
   endpoints.answer = () => ({ status: 500 })
