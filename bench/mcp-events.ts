@@ -14,7 +14,7 @@ import { modernRequest } from '../test/contract/wire.ts'
 import { startPostgresServer } from '../test/runtimes/buses/_servers.ts'
 import { spread } from './statistics.ts'
 
-const SIZES = [1, 1000]
+const SIZES = [1, 1000, 100_000]
 const WANTED_BY = 10
 const ROUNDS = 20
 const TOKEN = 'a-token-of-thirty-two-characters'
@@ -145,14 +145,19 @@ async function entriesOfOther(server: MCPServer, store: KeyedStore): Promise<rea
 /** More subscriptions like that one, without 100,000 requests. */
 async function fill(store: KeyedStore, entries: readonly KeyedWrite[], count: number): Promise<void> {
   const each = Math.floor(PER_COMMIT / entries.length)
-  for (let made = 0; made < count; made += each) {
-    const ids = Array.from(
-      { length: Math.min(each, count - made) },
-      () => `sub_${randomBytes(16).toString('hex')}`,
-    )
-    const writes = ids.flatMap((id) => entries.map(({ key, value }) => ({ key: key.replace(ID, id), value })))
-    await store.commit(randomBytes(16).toString('hex'), writes)
+  let left = count
+  const work = async (): Promise<void> => {
+    while (left > 0) {
+      const length = Math.min(each, left)
+      left -= length
+      const ids = Array.from({ length }, () => `sub_${randomBytes(16).toString('hex')}`)
+      const writes = ids.flatMap((id) =>
+        entries.map(({ key, value }) => ({ key: key.replace(ID, id), value })),
+      )
+      await store.commit(randomBytes(16).toString('hex'), writes)
+    }
   }
+  await Promise.all(Array.from({ length: 8 }, work))
 }
 
 async function inPostgres(subscriptions: number): Promise<Row> {
