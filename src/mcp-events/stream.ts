@@ -28,7 +28,7 @@ const TERMINATED = 'notifications/events/terminated'
 
 /** SEP-3415 demands one every 30 seconds. */
 const HEARTBEAT_MS = 15_000
-/** Between two questions whether the caller may still have it. */
+/** Between two questions whether the caller may still have it, while nothing happens: it is asked before events are sent. */
 const ALLOWED_MS = 60_000
 const MAX_EVENTS = 50
 
@@ -51,15 +51,15 @@ export async function* streamEvents(
   /** Of the page before: what was emitted while the history was read may be in both. */
   let sent = new Set<string>()
   for (let isFirst = true; !signal.aborted; isFirst = false) {
-    if (Date.now() - askedAt >= ALLOWED_MS) {
-      askedAt = Date.now()
-      const refusal = await refusalOf(core, watched)
-      if (refusal !== undefined)
-        return yield { method: TERMINATED, params: { error: toTermination(refusal) } }
-    }
     if (!isFirst) {
+      let refusal: ProtocolError | undefined
       try {
-        page = await read(core, watched, page.position, undefined)
+        const next = await read(core, watched, page.position, undefined)
+        if (next.events.length > 0 || Date.now() - askedAt >= ALLOWED_MS) {
+          refusal = await refusalOf(watched)
+          askedAt = Date.now()
+        }
+        page = next
       } catch (error) {
         core.report(error)
         yield {
@@ -70,6 +70,8 @@ export async function* streamEvents(
         await pause(2 * streamIntervalMs, signal)
         continue
       }
+      if (refusal !== undefined)
+        return yield { method: TERMINATED, params: { error: toTermination(refusal) } }
       if (page.isTruncated) yield active(page.start, true)
     }
     for (const { occurrence, position } of page.events) {
@@ -99,14 +101,13 @@ const active = (position: Position, truncated: boolean): Sent => ({
   params: { cursor: cursorOf(position), truncated },
 })
 
-/** Undefined also if it cannot be known now: then it is asked again. */
-async function refusalOf(core: Core, watched: Watched): Promise<ProtocolError | undefined> {
+/** @throws what the user's code throws: then nothing is sent, and it is asked again. */
+async function refusalOf(watched: Watched): Promise<ProtocolError | undefined> {
   try {
     await watched.requireAllowed()
     return undefined
   } catch (error) {
     if (isA(error, ProtocolError)) return error
-    core.report(error)
-    return undefined
+    throw error
   }
 }

@@ -189,6 +189,44 @@ describe('events/stream', () => {
     expect(await stream.next()).toMatchObject({ id: 'stream', result: {} })
   })
 
+  it('events after the access was revoked → terminated before the first of them', async () => {
+    let isMember = true
+    const type = createEvent({ id: 'incident.created', description: 'A room', canSubscribe: () => isMember })
+    const server = fast({ types: { type } })
+    const stream = await open(server)
+    await stream.next()
+    await server.emit({ title: 'one' })
+    expect(await stream.next()).toMatchObject({ params: { data: { title: 'one' } } })
+    isMember = false
+    await server.emit({ title: 'two' })
+    expect(await stream.next()).toMatchObject({ method: 'notifications/events/terminated' })
+    expect(await stream.next()).toMatchObject({ id: 'stream', result: {} })
+  })
+
+  it('events while nobody knows whether the caller may have them → an error, then the events', async () => {
+    let isDown = false
+    const canSubscribe = () => {
+      if (isDown) throw new Error('the database is down')
+      return true
+    }
+    const type = createEvent({ id: 'incident.created', description: 'A room', canSubscribe })
+    const server = fast({ types: { type } })
+    const stream = await open(server)
+    await stream.next()
+    isDown = true
+    await server.emit({ title: 'one' })
+    expect(await stream.next()).toMatchObject({
+      method: 'notifications/events/error',
+      params: { error: { code: -32603 }, _meta },
+    })
+    isDown = false
+    let message = await stream.next()
+    while ((message as { method: string }).method === 'notifications/events/error')
+      message = await stream.next()
+    expect(message).toMatchObject({ params: { data: { title: 'one' } } })
+    await stream.cancel()
+  })
+
   it('while the store is down → an error, and it goes on', async () => {
     const { createMemoryEvents } = await import('../../../src/mcp-events.ts')
     const inner = createMemoryEvents()
