@@ -1,0 +1,3 @@
+import { createNotes } from './_server.ts'
+
+export default createNotes()
