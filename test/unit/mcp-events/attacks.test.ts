@@ -67,32 +67,6 @@ describe('one subscriber does not stop the others', () => {
     const { keys } = await store.list({ prefix: '', limit: 1000 })
     expect(keys.filter((key) => key.includes(':l:')).length).toBe(20)
   })
-
-  it('by dead letters of many subscriptions', async () => {
-    const { subscribe, unsubscribe, emit, endpoints, store } = createEventServer()
-    endpoints.answer = () => ({ status: 413 })
-    await subscribe({}, 'bob', { url: URL_B })
-    await emit()
-    await unsubscribe({}, 'bob', URL_B)
-    vi.setSystemTime(Date.now() + 1)
-    await subscribe()
-    await emit()
-    const { keys } = await store.list({ prefix: '', limit: 1000 })
-    const [ofBob, own] = keys.filter((key) => key.includes(':l:'))
-    const { value } = (await store.read(own!))!
-    const forged = Array.from({ length: 600 }, (_none, index) => ({
-      key: own!.replace(/sub_.{6}/, `sub_${String(index).padStart(6, '0')}`),
-      value,
-    }))
-    for (let first = 0; first < forged.length; first += 25)
-      await store.commit(`v${first}`, forged.slice(first, first + 25))
-    vi.setSystemTime(Date.now() + 1)
-    await emit()
-    const tag = own!.slice(0, own!.indexOf(':l:'))
-    const letters = (await store.list({ prefix: `${tag}:l:`, limit: 1000 })).keys
-    expect(letters).toHaveLength(501)
-    expect(letters).toContain(ofBob)
-  })
 })
 
 describe('nobody begins without end', () => {

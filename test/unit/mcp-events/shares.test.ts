@@ -4,7 +4,7 @@ import { bearer } from '../../../src/auth.ts'
 import type { KeyedStore } from '../../../src/keyed/store.ts'
 import { createMemoryEvents, type EventsOptions } from '../../../src/mcp-events.ts'
 import { modern } from '../_client.ts'
-import { createEventServer, SECRET } from './_events.ts'
+import { createEventServer, SECRET, URL_B } from './_events.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-29T12:00:00Z') }))
 afterEach(() => void vi.useRealTimers())
@@ -104,5 +104,33 @@ describe('the places of all', () => {
     await unsubscribe()
     for (const digit of '0123456789abcdef') await fill(digit)
     expect((await subscribe()).error).toMatchObject({ code: -32013, data: { max: 1600 } })
+  })
+})
+
+describe('the dead letters of all', () => {
+  it('are not pushed out by those of one principal, under however many ids', async () => {
+    const { subscribe, unsubscribe, emit, endpoints, store } = createEventServer()
+    endpoints.answer = () => ({ status: 413 })
+    await subscribe({}, 'bob', { url: URL_B })
+    await emit()
+    await unsubscribe({}, 'bob', URL_B)
+    vi.setSystemTime(Date.now() + 1)
+    await subscribe()
+    await emit()
+    const { keys } = await store.list({ prefix: '', limit: 1000 })
+    const [ofBob, own] = keys.filter((key) => key.includes(':l:'))
+    const { value } = (await store.read(own!))!
+    const forged = Array.from({ length: 600 }, (_none, index) => ({
+      key: own!.replace(/sub_.{6}/, `sub_${String(index).padStart(6, '0')}`),
+      value,
+    }))
+    for (let first = 0; first < forged.length; first += 25)
+      await store.commit(`v${first}`, forged.slice(first, first + 25))
+    vi.setSystemTime(Date.now() + 1)
+    await emit()
+    const tag = own!.slice(0, own!.indexOf(':l:'))
+    const letters = (await store.list({ prefix: `${tag}:l:`, limit: 1000 })).keys
+    expect(letters).toHaveLength(501)
+    expect(letters).toContain(ofBob)
   })
 })
