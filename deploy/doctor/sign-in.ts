@@ -151,7 +151,7 @@ function hostFindings(
     return publicUrl.startsWith('https:') && !trustsProxy ? [known, behindProxy] : [known]
   }
   const message =
-    'sign-in answers 503 until the server knows its URL: set http.publicUrl to the https URL of the endpoint, or its host in MAYFLY_ALLOWED_HOSTS'
+    'beyond loopback, sign-in answers 503 until the server knows its URL: set http.publicUrl to the https URL of the endpoint, or its host in MAYFLY_ALLOWED_HOSTS'
   return [{ level: 'warning', message }]
 }
 

@@ -8,7 +8,7 @@ const whoAmI = createTool({
   id: 'who_am_i',
   description: 'Says who has signed in',
   mcp: { annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false } },
-  execute: (_input, { auth }) => \`You are \${auth?.extra?.name}\`,
+  execute: (_input, { auth }) => \`You are \${auth?.extra?.name ?? auth?.subject ?? auth?.clientId}\`,
 })
 `
 

@@ -40,7 +40,7 @@ export function readSecrets(project: Folders, names: readonly string[], stage?: 
       throw new CliError(
         isReserved(name)
           ? `${name} has no value, and is not taken from a file: set it in the environment`
-          : `${name} has no value: set it in the environment or in ${ownFile(at)}`,
+          : `${name} has no value: set it in the environment or in ${ownFile(at)}, or leave out --secret ${name} (also in the script "deploy" of package.json) if the server does not use it`,
       )
     }
     const other = at === undefined ? otherValue(project, found) : undefined

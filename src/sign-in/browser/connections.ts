@@ -78,8 +78,9 @@ export async function removeConnection(
     )
   // Without the session, the page would lead to the provider, which may sign in again at once.
   if (form.has('sign_out')) {
+    const stay = `Your connections stay as they are. On a shared computer, sign out of ${signing.upstream.name}, too.`
     const ended = await asUnit(signing, (unit) => endSession(request, signing, unit))
-    return errorPage(signing, 200, 'You are signed out', 'Your connections stay as they are.', undefined, [
+    return errorPage(signing, 200, 'You are signed out', stay, undefined, [
       ended,
       ...endFlows(request, signing.place),
     ])
