@@ -9,6 +9,7 @@ import { createData, type Data } from './data.ts'
 import { createFetchSender } from './deliver/fetch-sender.ts'
 import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts'
 import type { EventType, Subscriber } from './event.ts'
+import { createLine, type Line } from './one-at-a-time.ts'
 import type { Settings } from './settings.ts'
 
 export interface Core {
@@ -16,6 +17,8 @@ export interface Core {
   readonly data: Data
   readonly sender: EventSender
   readonly deliveryLog: DeliveryLog
+  /** Of the runs that put in events of this type. */
+  lineOf(type: string): Line
   /** The server and its stage. */
   tag(): string
   report(error: unknown): void
@@ -43,8 +46,10 @@ export function createCore(settings: Settings): Core {
       throw new TypeError('These events do not belong to a server: pass them to MCPServer as "events".')
     return host
   }
+  const lines = new Map<string, Line>([...settings.types.keys()].map((id) => [id, createLine()]))
   return {
     settings,
+    lineOf: (type) => lines.get(type)!,
     sender: bounded(settings.deliver ?? createFetchSender()),
     deliveryLog: createDeliveryLog(),
     data: createData(settings.store, () => hosted().owner.tag()),

@@ -9,6 +9,7 @@ import { type Entry, untilMade } from './data.ts'
 import type { StoredEvent } from './emit.ts'
 import type { EventType } from './event.ts'
 import { eventKey, idIn, matchPrefix, outboxKey, outboxPrefix, seqIn, subscriptionKey } from './keys.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { isEnded, MAX_QUEUE, type Queued, type Subscription, toWrites } from './record.ts'
 
 /** How far an event has come: the pattern, by its place in the list, and the last key of it. */
@@ -22,12 +23,12 @@ const PER_COMMIT = 8
 
 /** Continues with the oldest event of a type until none is left, or there is no time. False: some are left. */
 export async function fanOut(core: Core, type: EventType, hasTime: () => boolean): Promise<boolean> {
-  for (;;) {
+  const step = async (): Promise<boolean> => {
     const waiting = await firstWaiting(core, type.id)
-    if (waiting === undefined) return true
-    if (!hasTime()) return false
-    await putIn(core, type, waiting, hasTime)
+    if (waiting !== undefined && hasTime()) await putIn(core, type, waiting, hasTime)
+    return waiting !== undefined
   }
+  return oneAtATime(core.lineOf(type.id), step, hasTime)
 }
 
 /** The oldest event that is not yet in all subscriptions. Undefined: there is none. */

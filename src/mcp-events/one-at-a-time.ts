@@ -1,0 +1,56 @@
+/**
+ * Work that the runs of one process do one after the other. At once, each would ask the store for the same oldest event, and all but one in
+ * vain. They wait by their own timers, never for a promise of another request, which Workers may never settle.
+ */
+import { pause } from '../definition/pause.ts'
+
+/** One that says nothing for this long is not waited for: its invocation may have been ended. */
+const SILENT_MS = 5000
+const LOOK_MS = 10
+
+export interface Line {
+  /** Who works. */
+  holder: Holder | undefined
+  /** How often somebody began to look for work, and the last time that there was none. */
+  looks: number
+  empty: number
+}
+
+interface Holder {
+  heardAt: number
+}
+
+export const createLine = (): Line => ({ holder: undefined, looks: 0, empty: 0 })
+
+/**
+ * Calls `step` until it resolves with false, which says that nothing is left. Does not call it if another has found that meanwhile.
+ *
+ * @returns whether nothing is left; false: there was no time.
+ */
+export async function oneAtATime(
+  line: Line,
+  step: () => Promise<boolean>,
+  hasTime: () => boolean,
+): Promise<boolean> {
+  const since = line.looks
+  while (line.holder !== undefined && Date.now() - line.holder.heardAt < SILENT_MS) {
+    if (!hasTime()) return false
+    await pause(LOOK_MS)
+    if (line.empty > since) return true
+  }
+  const own: Holder = { heardAt: Date.now() }
+  line.holder = own
+  try {
+    for (;;) {
+      const look = ++line.looks
+      if (!(await step())) {
+        line.empty = Math.max(line.empty, look)
+        return true
+      }
+      own.heardAt = Date.now()
+      if (!hasTime()) return false
+    }
+  } finally {
+    if (line.holder === own) line.holder = undefined
+  }
+}
