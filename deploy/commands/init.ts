@@ -24,7 +24,7 @@ const HELP: Help = {
     ],
     [
       '--with',
-      'auth: clients need a token; sign-in: people sign in with Google; asking: a tool that asks twice; hono: mounted in a Hono app; tasks: a long-running tool, with a store and a runner for the platform; fromSdk: a server of the official SDK. May be repeated; fromSdk excludes asking and tasks, sign-in excludes auth',
+      'auth: clients need a token; sign-in: people sign in with Google; asking: a tool that asks twice; hono: mounted in a Hono app; tasks: a long-running tool, with a store and a runner for the platform; events: an event that clients subscribe to, with a store for the platform and auth; fromSdk: a server of the official SDK. May be repeated; fromSdk excludes asking, tasks and events, sign-in excludes auth, events excludes tasks',
     ],
   ],
   text: [
@@ -60,6 +60,7 @@ export async function init(args: string[]): Promise<number> {
   const { dir, ...chosen } = await complete(given)
   const answers = { ...chosen, templates }
   if (templates.has('tasks')) checkPlatforms(answers.targets, 'tasks', ({ tasks }) => tasks)
+  if (templates.has('events')) checkPlatforms(answers.targets, 'events', ({ tasks }) => tasks)
   if (templates.has('sign-in')) checkPlatforms(answers.targets, 'connections', ({ tasks }) => grantsOf(tasks))
   const folder = resolve(dir)
   refuseOccupied(folder)
@@ -96,7 +97,7 @@ function chosenTemplates(names: readonly string[]): ReadonlySet<Template> {
       )
     }),
   )
-  const own = (['asking', 'tasks'] as const).find((template) => chosen.has(template))
+  const own = (['asking', 'tasks', 'events'] as const).find((template) => chosen.has(template))
   if (chosen.has('fromSdk') && own !== undefined) {
     throw new UsageError(
       `a server of the official SDK does ${own} in its own way: pass --with fromSdk or --with ${own}`,
@@ -104,13 +105,19 @@ function chosenTemplates(names: readonly string[]): ReadonlySet<Template> {
   }
   if (chosen.has('auth') && chosen.has('sign-in'))
     throw new UsageError('people sign in, or clients have one token: pass --with auth or --with sign-in')
+  if (chosen.has('tasks') && chosen.has('events'))
+    throw new UsageError(
+      'a new project has one schedule, for tasks or for events: pass --with tasks or --with events, and add the other by docs/tasks.md or docs/mcp-events.md',
+    )
+  // Webhooks belong to somebody.
+  if (chosen.has('events') && !chosen.has('sign-in')) chosen.add('auth')
   return chosen
 }
 
 /** A server has one store. Throws `UsageError` for platforms that need different stores, or that have none. */
 function checkPlatforms(
   chosen: InitAnswers['targets'],
-  what: 'tasks' | 'connections',
+  what: 'tasks' | 'events' | 'connections',
   storeOf: (target: InitAnswers['targets'][number][1]) => string | undefined,
 ): void {
   const [first] = chosen
@@ -123,7 +130,7 @@ function checkPlatforms(
   const other = chosen.find(([, target]) => storeOf(target) !== storeOf(first![1]))
   if (other !== undefined) {
     throw new UsageError(
-      `${first![0]} and ${other[0]} keep ${what} in different ways: make a project for each, and share ${what === 'tasks' ? 'src/mcp.ts' : 'its tools'}`,
+      `${first![0]} and ${other[0]} keep ${what} in different ways: make a project for each, and share ${what === 'connections' ? 'its tools' : 'src/mcp.ts'}`,
     )
   }
 }

@@ -240,6 +240,8 @@ export interface Finding {
 export interface NewProject {
   readonly name: string
   readonly hasTasks?: boolean
+  /** Whether clients subscribe to events, so that subscriptions and events are stored. */
+  readonly hasEvents?: boolean
   /** Whether people sign in, so that their connections are stored. */
   readonly hasGrants?: boolean
 }

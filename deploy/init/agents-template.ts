@@ -58,6 +58,11 @@ export function agentsFile({ name, targets, templates }: AgentsAnswers): string 
           `A tool with \`task\` continues after its answer, across restarts: side effects that must happen once go into \`ctx.step\`, pauses are \`ctx.sleep\`. See \`${DOCS}/docs/tasks.md\`.`,
         ]
       : []),
+    ...(templates.has('events')
+      ? [
+          `\`server.events.emit\` stores an event and tells who has subscribed to it; \`createEvent\` defines one. See \`${DOCS}/docs/mcp-events.md\`.`,
+        ]
+      : []),
     templates.has('fromSdk')
       ? 'The factory gets environment variables as `env`. Local secrets are in `.env`; never commit or log them.'
       : 'Read environment variables from `ctx.env`, not from `process.env`. Local secrets are in `.env`; never commit or log them.',

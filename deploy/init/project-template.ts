@@ -5,6 +5,7 @@ import type { GrantPlatform, ProjectFiles, Target, TaskPlatform } from '../contr
 import { packageManifest } from '../project/mayfly-package.ts'
 import { agentsFile } from './agents-template.ts'
 import { deployWorkflow } from './deploy-workflow.ts'
+import { eventParts } from './events-template.ts'
 import { previewWorkflow } from './preview-workflow.ts'
 import { readmeFile } from './readme-template.ts'
 import { serverSources, type Template } from './server-template.ts'
@@ -43,6 +44,11 @@ const CRON: { readonly [platform in TaskPlatform]?: object } = {
   dynamodb: { cron: { path: '/tasks', schedule: '*/5 * * * *' }, tasks: 'dynamodb' },
 }
 
+const EVENT_CRON: { readonly [platform in TaskPlatform]?: object } = {
+  cron: { cron: '/events' },
+  dynamodb: { cron: '/events', events: 'dynamodb' },
+}
+
 /** There is one script per command and target; those of the first target have no suffix. */
 const COMMANDS = ['dev', 'build', 'preview', 'deploy', 'doctor']
 
@@ -55,13 +61,14 @@ const TOKEN = '# The token that clients send as Authorization: Bearer <token>.'
 export function projectFiles(answers: InitAnswers): Map<string, string> {
   const { name, targets, templates } = answers
   const hasTasks = templates.has('tasks')
+  const hasEvents = templates.has('events')
   const grants = grantsIn(answers)
   const platforms = targets.map(([, target]) =>
-    target.files({ name, hasTasks, hasGrants: grants !== undefined }),
+    target.files({ name, hasTasks, hasEvents, hasGrants: grants !== undefined }),
   )
   const tasks = tasksOf(answers)
   return new Map([
-    ...serverSources({ ...answers, tasks, grants }),
+    ...serverSources({ ...answers, tasks, events: eventsOf(answers), grants }),
     ...partsOf(answers).flatMap(({ files }) => files),
     ['test/server.test.ts', testSource(answers)],
     ['package.json', json(manifest(answers, platforms))],
@@ -71,7 +78,15 @@ export function projectFiles(answers: InitAnswers): Map<string, string> {
     ['.env', environment(answers, () => randomBytes(32).toString('base64url'))],
     ['.github/workflows/ci.yml', workflow(targets.map(([target]) => target))],
     ...deployment(answers, platforms),
-    ['README.md', readmeFile(answers, tasksIn(answers), signInOf(answers), platforms[0]?.path)],
+    [
+      'README.md',
+      readmeFile(
+        answers,
+        { tasks: tasksIn(answers), events: eventsIn(answers) },
+        signInOf(answers),
+        platforms[0]?.path,
+      ),
+    ],
     ['AGENTS.md', agentsFile(answers)],
     ...platforms.flatMap(({ files }) => Object.entries(files)),
   ])
@@ -134,6 +149,17 @@ function tasksIn(answers: InitAnswers): TaskParts[] {
   return tasks === undefined ? [] : [taskParts(tasks, answers.name)]
 }
 
+/** All targets use the same store. */
+function eventsOf({ templates, targets }: InitAnswers): TaskPlatform | undefined {
+  return templates.has('events') ? targets[0]?.[1].tasks : undefined
+}
+
+/** One, or none if there are no events. */
+function eventsIn(answers: InitAnswers): TaskParts[] {
+  const events = eventsOf(answers)
+  return events === undefined ? [] : [eventParts(events)]
+}
+
 /** One, or none if nobody signs in. */
 function signInOf(answers: InitAnswers): SignInParts[] {
   const grants = grantsIn(answers)
@@ -146,10 +172,10 @@ function signInOf(answers: InitAnswers): SignInParts[] {
 
 type Parts = Omit<TaskParts, 'about'>
 
-/** What tasks and sign-in add. A variable that both need is there once. */
+/** What tasks, events and sign-in add. A variable that two of them need is there once. */
 function partsOf(answers: InitAnswers): Parts[] {
   const taken = new Set<string>()
-  return [...tasksIn(answers), ...signInOf(answers)].map((parts) => {
+  return [...tasksIn(answers), ...eventsIn(answers), ...signInOf(answers)].map((parts) => {
     const variables = parts.variables.filter(({ name }) => !taken.has(name))
     for (const { name } of variables) taken.add(name)
     return { ...parts, variables }
@@ -173,7 +199,7 @@ function tsconfig(answers: InitAnswers): object {
 
 function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): object {
   const { name, targets, templates } = answers
-  const tasks = tasksOf(answers)
+  const [tasks, events] = [tasksOf(answers), eventsOf(answers)]
   const parts = partsOf(answers)
   const { version } = packageManifest()
   const secrets = secretsOf(answers)
@@ -194,6 +220,7 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
     mayfly: {
       targets: targets.map(([target]) => target),
       ...(tasks !== undefined && CRON[tasks]),
+      ...(events !== undefined && EVENT_CRON[events]),
       ...(grantsIn(answers) === 'dynamodb' && { grants: 'dynamodb' }),
     },
     scripts: {

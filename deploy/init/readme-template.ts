@@ -14,10 +14,16 @@ export interface ReadmeAnswers {
   ])[]
 }
 
+/** One of each, or none. */
+interface AboutParts {
+  readonly tasks: readonly TaskParts[]
+  readonly events: readonly TaskParts[]
+}
+
 /** @param path of the local endpoint. */
 export function readmeFile(
   answers: ReadmeAnswers,
-  parts: readonly TaskParts[],
+  parts: AboutParts,
   signIn: readonly SignInParts[],
   path = '/mcp',
 ): string {
@@ -56,7 +62,7 @@ ${[...signIn.map(({ section }) => section), about(answers, parts)].join('\n')}
 `
 }
 
-function about({ templates }: ReadmeAnswers, parts: readonly TaskParts[]): string {
+function about({ templates }: ReadmeAnswers, parts: AboutParts): string {
   const file = serverPath(templates)
   const lines = [
     templates.has('fromSdk')
@@ -70,9 +76,13 @@ with \`MAYFLY_SECRET\`: yours is in \`.env\`, which stays out of git.`,
           '`play` asks twice and keeps its roll in between: `ctx.step` runs only once, even though the tool runs again.',
         ]
       : []),
-    ...parts.map(
+    ...parts.tasks.map(
       ({ about }) =>
         `\`tournament\` takes a while and becomes a task; the client polls for its result. ${about} More: node_modules/mayfly-mcp/docs/tasks.md.`,
+    ),
+    ...parts.events.map(
+      ({ about }) =>
+        `\`add_note\` emits the event \`note.created\`, to which clients subscribe. ${about} More: node_modules/mayfly-mcp/docs/mcp-events.md.`,
     ),
     ...(templates.has('hono')
       ? ['`src/server.ts` is a Hono app: your routes come first, and the MCP server handles the rest.']

@@ -1,9 +1,10 @@
 /** The server that `mayfly init` writes: small, real, and the same for every platform. Includes the parts that `--with` adds. */
 import type { GrantPlatform, TaskPlatform } from '../contract/target.ts'
+import { ADD_NOTE, eventLines, NOTE_CREATED } from './events-template.ts'
 import { grantLines, WHO_AM_I } from './sign-in-template.ts'
 import { TOURNAMENT, taskLines } from './tasks-template.ts'
 
-export const TEMPLATES = ['auth', 'sign-in', 'asking', 'tasks', 'hono', 'fromSdk'] as const
+export const TEMPLATES = ['auth', 'sign-in', 'asking', 'tasks', 'events', 'hono', 'fromSdk'] as const
 
 export type Template = (typeof TEMPLATES)[number]
 
@@ -11,12 +12,15 @@ export interface ServerChoice {
   readonly name: string
   readonly templates: ReadonlySet<Template>
   readonly tasks?: TaskPlatform | undefined
+  readonly events?: TaskPlatform | undefined
   readonly grants?: GrantPlatform | undefined
 }
 
-/** The file that creates the server. With Hono or tasks, another file exports what is deployed. */
+/** The file that creates the server. With Hono, tasks or events, another file exports what is deployed. */
 export function serverPath(templates: ReadonlySet<Template>): string {
-  return templates.has('hono') || templates.has('tasks') ? 'src/mcp.ts' : 'src/server.ts'
+  return ['hono', 'tasks', 'events'].some((name) => templates.has(name as Template))
+    ? 'src/mcp.ts'
+    : 'src/server.ts'
 }
 
 /** Its files, by their path. */
@@ -54,13 +58,14 @@ const OWN_AUTH = "import { auth } from './sign-in.ts'\n"
 
 function source(choice: ServerChoice): string {
   const { name, templates } = choice
-  const [isAsking, hasSignIn, hasTasks] = [
+  const [isAsking, hasSignIn, hasTasks, hasEvents] = [
     templates.has('asking'),
     templates.has('sign-in'),
     templates.has('tasks'),
+    templates.has('events'),
   ]
   return `import { createResource, createTool, MCPServer } from 'mayfly-mcp'
-${authOf(templates).imports}${hasTasks ? "import type { TaskSupport } from 'mayfly-mcp/tasks'\n" : ''}import * as z from 'zod'
+${authOf(templates).imports}${hasEvents ? "import { createEvent, type EventsOptions, events } from 'mayfly-mcp/mcp-events'\n" : ''}${hasTasks ? "import type { TaskSupport } from 'mayfly-mcp/tasks'\n" : ''}import * as z from 'zod'
 ${hasSignIn ? OWN_AUTH : ''}
 const rollDice = createTool({
   id: 'roll_dice',
@@ -86,7 +91,7 @@ const startOver = createTool({
     return answer.action === 'accept' && answer.content.confirm ? 'Forgotten' : 'Kept'
   },
 })
-${hasSignIn ? WHO_AM_I : ''}${isAsking ? PLAY : ''}${hasTasks ? TOURNAMENT : ''}
+${hasSignIn ? WHO_AM_I : ''}${isAsking ? PLAY : ''}${hasTasks ? TOURNAMENT : ''}${hasEvents ? NOTE_CREATED : ''}
 const rules = createResource({
   uri: 'dice://rules',
   name: 'rules',
@@ -98,7 +103,11 @@ ${made(name, templates)}${ending(choice)}`
 }
 
 function made(name: string, templates: ReadonlySet<Template>): string {
-  const [isAsking, hasTasks] = [templates.has('asking'), templates.has('tasks')]
+  const [isAsking, hasTasks, hasEvents] = [
+    templates.has('asking'),
+    templates.has('tasks'),
+    templates.has('events'),
+  ]
   const { option } = authOf(templates)
   const tools = [
     'roll_dice: rollDice',
@@ -106,6 +115,7 @@ function made(name: string, templates: ReadonlySet<Template>): string {
     ...(templates.has('sign-in') ? ['who_am_i: whoAmI'] : []),
     ...(isAsking ? ['play'] : []),
     ...(hasTasks ? ['tournament'] : []),
+    ...(hasEvents ? ['add_note: addNote'] : []),
   ]
   const options = `{
   id: '${name}',
@@ -116,7 +126,14 @@ function made(name: string, templates: ReadonlySet<Template>): string {
   legacy: 'arguments',
   tools: { ${tools.join(', ')} },
   resources: [rules],
-${option && `  ${option}\n`}${hasTasks ? '  tasks,\n' : ''}}`
+${option && `  ${option}\n`}${hasTasks ? '  tasks,\n' : ''}${hasEvents ? '  events: events({ types: { noteCreated }, ...delivery }),\n' : ''}}`
+  if (hasEvents)
+    return `/** @param delivery The store of events, and what sends them: src/events.ts has the platform's, tests use a store in memory. */
+export function createServer(delivery: Pick<EventsOptions, 'store' | 'deliver' | 'runner'>): MCPServer {
+${ADD_NOTE}  const server: MCPServer = new MCPServer(${options.replaceAll('\n', '\n  ')})
+  return server
+}
+`
   if (!hasTasks) return `export default new MCPServer(${options})\n`
   return `/** @param tasks The task store: src/tasks.ts has the platform's, tests use one in memory. */
 export function createServer(tasks: TaskSupport): MCPServer {
@@ -181,26 +198,32 @@ export default fromSdk(createServer${option && `, {\n  ${option}\n}`})${ending(c
 `
 }
 
-/** What is deployed: the server with its tasks, in a Hono app if requested. */
-function deployedSource({ name, templates, tasks, grants }: ServerChoice): string {
+/** What is deployed: the server with its tasks or events, in a Hono app if requested. */
+function deployedSource({ name, templates, tasks, events, grants }: ServerChoice): string {
   const hasApp = templates.has('hono')
   const { imports, lines, exported, routes } =
-    tasks === undefined ? { imports: [], lines: [], exported: '', routes: [] } : taskLines(tasks)
+    tasks !== undefined
+      ? taskLines(tasks)
+      : events !== undefined
+        ? eventLines(events, hasApp)
+        : { imports: [], lines: [], exported: 'app', routes: [] }
+  const given = events === undefined ? 'tasks' : 'delivery'
   return `${[
     ...(hasApp ? ["import { Hono } from 'hono'", "import { mcp } from 'mayfly-mcp/hono'"] : []),
     ...imports,
-    ...(tasks === undefined
+    ...(tasks === undefined && events === undefined
       ? ["import server from './mcp.ts'"]
       : [
           "import { createServer } from './mcp.ts'",
-          "import { tasks } from './tasks.ts'",
+          `import { ${given} } from './${events === undefined ? 'tasks' : 'events'}.ts'`,
           '',
-          'const server = createServer(tasks)',
+          `const server = createServer(${given})`,
         ]),
     ...lines,
     ...grantLines(grants),
     '',
-    ...(hasApp ? appLines(name, routes) : [`export default ${exported}`]),
+    ...(hasApp ? appLines(name, routes) : []),
+    `export default ${hasApp && events !== 'objects' ? 'app' : exported}`,
   ].join('\n')}\n`
 }
 
@@ -211,5 +234,4 @@ const appLines = (name: string, routes: readonly string[]): string[] => [
   '// The server handles everything else: its endpoint, its page, its health check, and the metadata for clients.',
   "app.all('*', mcp(server))",
   '',
-  'export default app',
 ]

@@ -1,26 +1,28 @@
 /** The test of the server that `mayfly init` writes. */
+import { tellsNote } from './events-template.ts'
 import type { ServerChoice } from './server-template.ts'
 
 const TOKEN = 'a-token-of-the-tests'
 
 /** Uses the official client, so it works for every kind of server. */
 export function testSource({ templates }: Pick<ServerChoice, 'templates'>): string {
-  const [hasToken, hasSignIn, isAsking, hasTasks] = [
+  const [hasToken, hasSignIn, isAsking, hasTasks, hasEvents] = [
     templates.has('auth'),
     templates.has('sign-in'),
     templates.has('asking'),
     templates.has('tasks'),
+    templates.has('events'),
   ]
   const hasAuth = hasToken || hasSignIn
   const hasEnv = hasToken || isAsking
-  const hasApp = templates.has('hono') && !hasTasks
+  const hasApp = templates.has('hono') && !hasTasks && !hasEvents
   const server = hasApp ? 'app' : 'server'
   const options = [...(hasEnv ? ['env'] : []), ...(hasAuth ? ['auth'] : [])]
   const connect = (...more: string[]): string => {
     const all = [...options, ...more]
     return `await using client = await connect(${server}${all.length === 0 ? '' : `, { ${all.join(', ')} }`})`
   }
-  return `${imports(hasApp, hasTasks, isAsking)}${hasSignIn ? SIGNED_IN : ''}${environment(hasToken, isAsking)}
+  return `${imports(hasApp, hasTasks, hasEvents, isAsking)}${hasSignIn ? SIGNED_IN : ''}${environment(hasToken, isAsking)}
 it.each(['modern', 'legacy'] as const)('rolls as many dice as a %s client asks for', async (era) => {
   ${connect('era')}
 
@@ -38,15 +40,16 @@ it('tells the model what is wrong with an argument', async () => {
   expect(isError).toBe(true)
   expect(JSON.stringify(content)).toContain('count')
 })
-${hasAuth ? refused(server, hasEnv) : ''}${hasSignIn && !templates.has('fromSdk') ? knows(connect()) : ''}${isAsking ? asks(connect('answers')) : ''}${hasTasks && !hasSignIn ? startsTask(hasToken, hasEnv) : ''}`
+${hasAuth ? refused(server, hasEnv) : ''}${hasSignIn && !templates.has('fromSdk') ? knows(connect()) : ''}${isAsking ? asks(connect('answers')) : ''}${hasTasks && !hasSignIn ? startsTask(hasToken, hasEnv) : ''}${hasEvents && !hasSignIn ? tellsNote({ hasToken, auth: hasEnv ? ', env' : '' }) : ''}`
 }
 
-function imports(hasApp: boolean, hasTasks: boolean, isAsking: boolean): string {
+function imports(hasApp: boolean, hasTasks: boolean, hasEvents: boolean, isAsking: boolean): string {
   const testing = isAsking ? 'accept, connect' : 'connect'
-  const server = hasTasks
-    ? "import { createServer } from '../src/mcp.ts'\n\nconst server = createServer(createMemoryTasks())\n"
+  const given = hasTasks ? 'createMemoryTasks()' : hasEvents ? '{ store: createMemoryEvents() }' : undefined
+  const server = given
+    ? `import { createServer } from '../src/mcp.ts'\n\nconst server = createServer(${given})\n`
     : `import ${hasApp ? 'app' : 'server'} from '../src/server.ts'\n`
-  return `${hasTasks ? "import { createMemoryTasks } from 'mayfly-mcp/tasks'\n" : ''}import { ${testing} } from 'mayfly-mcp/testing'
+  return `${hasEvents ? "import { createMemoryEvents } from 'mayfly-mcp/mcp-events'\n" : ''}${hasTasks ? "import { createMemoryTasks } from 'mayfly-mcp/tasks'\n" : ''}import { ${testing} } from 'mayfly-mcp/testing'
 import { expect, it } from 'vitest'
 ${server}`
 }

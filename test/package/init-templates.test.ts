@@ -26,10 +26,11 @@ afterAll(() => {
 })
 
 const COMBINATIONS = [
-  ...(isEveryTarget ? [['auth'], ['asking'], ['hono'], ['fromSdk'], ['tasks']] : []),
+  ...(isEveryTarget ? [['auth'], ['asking'], ['hono'], ['fromSdk'], ['tasks'], ['events']] : []),
   ['auth', 'asking', 'hono'],
   ['auth', 'tasks', 'hono'],
   ['auth', 'hono', 'fromSdk'],
+  ['events', 'asking', 'hono'],
 ]
 
 describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init --with %s', (templates) => {
@@ -41,7 +42,7 @@ describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init
 
     run(process.execPath, [TSC], project)
     const tests = run(join(BIN, 'vitest'), ['run'], project)
-    expect(tests).toMatch(/Tests {2}[1-5] passed/)
+    expect(tests).toMatch(/Tests {2}[1-6] passed/)
 
     const server = spawn(process.execPath, [cli, 'dev', '--port', '0'], {
       cwd: project,
@@ -52,7 +53,7 @@ describe.each(COMBINATIONS.map((templates) => templates.join(',')))('mayfly init
       const [line] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string]
       const [, url = line] = /^ready (\S+)\n$/.exec(line) ?? []
       const token = /^API_TOKEN=(\S+)$/m.exec(readFileSync(join(project, '.env'), 'utf8'))?.[1]
-      expect(token !== undefined).toBe(templates.includes('auth'))
+      expect(token !== undefined).toBe(/auth|events/.test(templates))
       expect(await roll(url, token)).toMatch(/"rolls":\[\d,\d\]/)
       for (const call of printedCalls(project)) {
         const printed = await inShell(call.replace(/(?<=^curl )\S+/, url), { cwd: project })
@@ -120,9 +121,12 @@ async function listening(lines: AsyncIterable<string>): Promise<string | undefin
 it.each([
   ['fromSdk,asking', 'pass --with fromSdk or --with asking'],
   ['fromSdk,tasks', 'pass --with fromSdk or --with tasks'],
-  ['redis', 'there is no template "redis": pass one of auth, sign-in, asking, tasks, hono, fromSdk'],
+  ['fromSdk,events', 'pass --with fromSdk or --with events'],
+  ['tasks,events', 'pass --with tasks or --with events'],
+  ['redis', 'there is no template "redis": pass one of auth, sign-in, asking, tasks, events, hono, fromSdk'],
   ['auth,sign-in', 'pass --with auth or --with sign-in'],
   ['tasks', 'vercel-edge has no store that can keep tasks', '--target', 'vercel-edge'],
+  ['events', 'vercel-edge has no store that can keep events', '--target', 'vercel-edge'],
   ['sign-in', 'vercel-edge has no store that can keep connections', '--target', 'vercel-edge'],
   ['sign-in', 'node and lambda keep connections in different ways', '--target', 'lambda'],
   ['tasks', 'node and cloudflare keep tasks in different ways', '--target', 'cloudflare'],

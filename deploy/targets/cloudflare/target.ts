@@ -269,6 +269,21 @@ tag = "mayfly-tasks-1"
 new_sqlite_classes = ["MayflyTasks"]
 `
 
+const EVENTS = `
+# Subscriptions and events: src/events.ts.
+[[durable_objects.bindings]]
+name = "EVENTS"
+class_name = "MayflyEvents"
+
+[[migrations]]
+tag = "mayfly-events-1"
+new_sqlite_classes = ["MayflyEvents"]
+
+# Repeats deliveries that failed.
+[triggers]
+crons = ["* * * * *"]
+`
+
 const GRANTS = `
 # The connections of people who signed in: src/sign-in.ts.
 [[durable_objects.bindings]]
@@ -280,7 +295,12 @@ tag = "mayfly-grants-1"
 new_sqlite_classes = ["MayflyGrants"]
 `
 
-function files({ name, hasTasks = false, hasGrants = false }: NewProject): ReturnType<Target['files']> {
+function files({
+  name,
+  hasTasks = false,
+  hasEvents = false,
+  hasGrants = false,
+}: NewProject): ReturnType<Target['files']> {
   return {
     files: {
       'wrangler.toml': `name = "${name}"
@@ -305,7 +325,7 @@ head_sampling_rate = 1
 # Limits the CPU time of a call; only on the Paid plan (default 30000, at most 300000).
 # [limits]
 # cpu_ms = 1000
-${hasTasks ? TASKS : ''}${hasGrants ? GRANTS : ''}`,
+${hasTasks ? TASKS : ''}${hasEvents ? EVENTS : ''}${hasGrants ? GRANTS : ''}`,
     },
     scripts: {},
     dependencies: {},

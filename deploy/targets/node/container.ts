@@ -39,8 +39,8 @@ const DOCKERIGNORE = `**/.git
 /** Cloud Run uploads the folder of `--source`. Without this file it would include files that git does not track. */
 const GCLOUDIGNORE = DOCKERIGNORE
 
-/** Fly looks at requests alone: a machine whose tasks sleep or run counts as idle. https://fly.io/docs/blueprints/long-running-tasks/ */
-const WITH_TASKS = `# A stopped machine runs no tasks: one always runs, and is billed for every second (fly.io/docs/about/pricing).
+/** Fly looks at requests alone: a machine whose tasks sleep or run, or whose deliveries are due, counts as idle. https://fly.io/docs/blueprints/long-running-tasks/ */
+const WITH_TASKS = `# A stopped machine runs no tasks and repeats no deliveries: one always runs, and is billed for every second (fly.io/docs/about/pricing).
 auto_stop_machines = "off"
 auto_start_machines = true
 min_machines_running = 1`

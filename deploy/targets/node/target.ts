@@ -53,8 +53,8 @@ export const node: Target = {
   isOwnMachine: true,
   deployment: (outDir) => ownMachine(`node ${join(outDir, 'server.mjs')}`),
   examine,
-  files: ({ name, hasTasks }) => ({
-    files: containerFiles(name, hasTasks),
+  files: ({ name, hasTasks = false, hasEvents = false }) => ({
+    files: containerFiles(name, hasTasks || hasEvents),
     // Since Node 20.19. Does not override variables that are already set.
     scripts: { start: 'node --env-file-if-exists=.env dist/node/server.mjs' },
     // Its peer dependency, which yarn does not install by itself.

@@ -92,10 +92,11 @@ export const supabase: Target = {
   deployment,
   logs,
   examine,
-  files: ({ name, hasTasks = false }) => ({
+  files: ({ name, hasTasks = false, hasEvents = false }) => ({
     files: {
       'supabase/config.toml': configFor(name, '../dist/supabase/supabase/functions'),
-      ...(hasTasks && { 'supabase/cron.sql': cronSql(name) }),
+      ...(hasTasks && { 'supabase/cron.sql': cronSql(name, 'tasks', 'runs the tasks that are due') }),
+      ...(hasEvents && { 'supabase/cron.sql': cronSql(name, 'events', 'repeats deliveries that failed') }),
     },
     path: pathOf(name),
     scripts: {},
@@ -120,18 +121,20 @@ const SHARED_SCHEDULE = /'(?:mayfly-tasks|tasks_url|tasks_secret)'/
 /** https://supabase.com/docs/guides/functions/schedule-functions */
 const cronSql = (
   name: string,
-): string => `-- Lets the database call the function each minute, which runs the tasks that are due. Run this once in the SQL editor, with your own
+  path: 'tasks' | 'events',
+  does: string,
+): string => `-- Lets the database call the function each minute, which ${does}. Run this once in the SQL editor, with your own
 -- values for the two secrets. The names are this function's: if one exists, it ends with an error and changes nothing.
 begin;
 create extension if not exists pg_cron;
 create extension if not exists pg_net;
-select vault.create_secret('https://<project>.supabase.co/functions/v1/${name}/tasks', '${name}_tasks_url');
-select vault.create_secret('<CRON_SECRET of .env>', '${name}_tasks_secret');
-select cron.schedule('${name}-tasks', '* * * * *', $$
+select vault.create_secret('https://<project>.supabase.co/functions/v1/${name}/${path}', '${name}_${path}_url');
+select vault.create_secret('<CRON_SECRET of .env>', '${name}_${path}_secret');
+select cron.schedule('${name}-${path}', '* * * * *', $$
   select net.http_post(
-    url := (select decrypted_secret from vault.decrypted_secrets where name = '${name}_tasks_url'),
+    url := (select decrypted_secret from vault.decrypted_secrets where name = '${name}_${path}_url'),
     headers := jsonb_build_object(
-      'authorization', 'Bearer ' || (select decrypted_secret from vault.decrypted_secrets where name = '${name}_tasks_secret')
+      'authorization', 'Bearer ' || (select decrypted_secret from vault.decrypted_secrets where name = '${name}_${path}_secret')
     ),
     timeout_milliseconds := 60000
   )
