@@ -1,5 +1,7 @@
 /** Running calls, used to match a server's questions. */
 
+import type { JSONRPCNotification } from '@modelcontextprotocol/client'
+
 /** The calls for which a question may be asked. */
 export interface Askers {
   readonly calls: readonly Call[]
@@ -10,6 +12,8 @@ export interface Askers {
 export class Call {
   /** The number of questions so far. */
   asked = 0
+  /** Receives the notifications of its stream of events. */
+  onStreamed: ((notification: JSONRPCNotification) => void) | undefined
   #over: AbortController | undefined
   #isOver = false
   /** The number of unanswered questions. */

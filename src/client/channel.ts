@@ -6,6 +6,7 @@
 import type {
   JSONRPCErrorResponse,
   JSONRPCMessage,
+  JSONRPCNotification,
   JSONRPCRequest,
   JSONRPCResultResponse,
   MessageExtraInfo,
@@ -13,7 +14,7 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/client'
-import { isA, textOf } from '../definition/error-text.ts'
+import { isA, memberOf, textOf } from '../definition/error-text.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import type { Askers, Call } from './call.ts'
 import { checkEntries, hasFewMembers } from './entries.ts'
@@ -40,6 +41,7 @@ export interface ChannelOptions {
 interface Pending {
   readonly method: string
   readonly call: Call | undefined
+  readonly onStreamed: Call['onStreamed']
   readonly controller: AbortController
   readonly tag: string | undefined
   /** The bytes of a list's earlier pages. */
@@ -52,6 +54,8 @@ interface Pending {
 const LINGER_MS = 1000
 /** The first modern revision: from then on, servers send no requests. */
 const MODERN = '2026-07-28'
+const EVENTS = 'notifications/events/'
+const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId'
 /** Only seen by the official client, which turns it into an error. */
 const FAILED = -32000
 
@@ -137,11 +141,14 @@ export class Channel implements Transport {
   async #ask(message: JSONRPCRequest, options: TransportSendOptions): Promise<void> {
     const { id, method } = message
     const params = this.#outgoing(message)
-    const call: Call | undefined = params && Reflect.get(params, this.#options.callKey)
+    const asking: Call | undefined = params && Reflect.get(params, this.#options.callKey)
+    // A stream has no end: its server may not ask questions meanwhile.
+    const call = asking?.onStreamed === undefined ? asking : undefined
     const exchange = this.#options.exchanges?.begin(call)
     const pending: Pending = {
       method,
       call,
+      onStreamed: asking?.onStreamed,
       controller: new AbortController(),
       tag: exchange?.tag,
       bytesBefore: isList(method) ? this.#walks.before(params?.cursor) : 0,
@@ -214,7 +221,18 @@ export class Channel implements Transport {
     if (!('method' in message)) this.#onAnswer(message, extra)
     else if (!hasFewMembers(message)) this.#unsolicited.onOversized(message)
     else if ('id' in message) this.#unsolicited.onRequest(message, extra)
-    else this.#unsolicited.onNotification(message, extra)
+    else {
+      const streamed = this.#listenerOf(message)
+      if (streamed === undefined) this.#unsolicited.onNotification(message, extra)
+      else streamed(message)
+    }
+  }
+
+  /** Of the stream of events that the notification is part of. What it brings is limited there: none may be dropped here. */
+  #listenerOf({ method, params }: JSONRPCNotification): Call['onStreamed'] {
+    if (!method.startsWith(EVENTS)) return undefined
+    const id = this.#known(memberOf(params?._meta, SUBSCRIPTION_ID))
+    return id === undefined ? undefined : this.#pending.get(id)?.onStreamed
   }
 
   #onAnswer(

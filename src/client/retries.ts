@@ -1,4 +1,4 @@
-/** Retries a task's request after a temporary failure: a task outlives a restart of the server. */
+/** Retries a request of a task or a stream after a temporary failure: they outlive a restart of the server. */
 
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
 import { backoffMs } from '../definition/backoff.ts'
@@ -26,7 +26,7 @@ export async function untilItPasses<T>(signal: AbortSignal, work: () => Promise<
 }
 
 /** Whether the next attempt may succeed, after a temporary outage of the server or the network. */
-function mayPass(error: unknown): boolean {
+export function mayPass(error: unknown): boolean {
   if (!isA(error, MCPClientError)) return false
   if (error.code === 'CONNECTION_FAILED' || error.code === 'TIMEOUT') return true
   const { cause } = error

@@ -958,6 +958,10 @@ export const REQUIREMENTS = {
     statement: 'MCPClient subscribes, refreshes and unsubscribes a webhook, and polls.',
     source: [EVENTS],
   },
+  'events.client-stream': {
+    statement: 'MCPClient streams events, each once, and continues at the last cursor.',
+    source: [EVENTS],
+  },
   'events.chatgpt': {
     statement: 'A client subscribes as OpenAI documents it for ChatGPT, also after initialize of 2025-03-26.',
     source: ['docs/mcp-events.md'],

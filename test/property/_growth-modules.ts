@@ -27,7 +27,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'adapters/_tasks': 'store-ask',
     'deploy/check': 'messages',
     'src/auth': 'host-caller open-names token-header',
-    'src/client': 'config stdio',
+    'src/client': 'config event-requests retries stdio',
     'src/client/mastra': 'sign-in',
     'src/definition': `
       agent compiled-tool error-text hook input-required is-object option-kind protocol-error schema secret

@@ -1,0 +1,265 @@
+/**
+ * `client.events.stream`: one or more requests of `events/stream` (SEP-3415, "Push-Based Delivery") as one iterator. It does everything
+ * within `next()`: a consumer that is busy, or forgot the iterator, causes no request.
+ */
+import type { Client, JSONRPCNotification, RequestOptions } from '@modelcontextprotocol/client'
+import type { Names } from '../definition/unknown-option.ts'
+import { ANYTHING } from './anything.ts'
+import { Call } from './call.ts'
+import { type CallParams, type Connection, REQUEST_SETTINGS, type RequestSettings } from './connection.ts'
+import { onAbort } from './deadline.ts'
+import { callListener } from './errors.ts'
+import { orUnsupported } from './event-requests.ts'
+import type { EventStreamSelection, ReceivedEvent } from './event-types.ts'
+import { reopeningMs, SOON_MS } from './reconnection.ts'
+import { mayPass, sleep } from './retries.ts'
+import { StreamedEvents } from './streamed-events.ts'
+
+/** Settings of `events.stream`. */
+export interface EventStreamSettings extends RequestSettings {
+  /** Ends the stream: `next()` rejects with `ABORTED`. */
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds until each of its requests has begun. Default: the server's `timeoutMs`. */
+  readonly timeoutMs?: number | undefined
+  /** Called where events were left out, between those before and after them: read again what they told about. */
+  readonly onTruncated?: (() => unknown) | undefined
+}
+
+/** The names of `EventStreamSettings`. */
+export const STREAM_SETTINGS: Names<EventStreamSettings> = { ...REQUEST_SETTINGS, onTruncated: 'function' }
+
+/** What `events.stream` returns. */
+export interface EventStream extends AsyncIterableIterator<ReceivedEvent, undefined> {
+  /** Where to continue after the events that `next()` has returned so far. Null: not known. */
+  readonly cursor: string | null
+  /** Ends the stream, at the server too. */
+  return(): Promise<IteratorResult<ReceivedEvent, undefined>>
+}
+
+const METHOD = 'events/stream'
+/** A server sends something every 30 seconds. After this time its stream is opened again. */
+const SILENCE_MS = 90_000
+/** Attempts in a row. */
+const MAX_FAILURES = 7
+
+/** One request. */
+interface Open {
+  readonly controller: AbortController
+  readonly openedAt: number
+  heardAt: number
+  /** Whether it has brought an event. */
+  isFruitful: boolean
+}
+
+export function openEventStream(
+  connection: Connection,
+  selection: EventStreamSelection,
+  settings: EventStreamSettings = {},
+): EventStream {
+  return new Events(new EventStreamReader(connection, selection, settings))
+}
+
+class Events implements EventStream {
+  readonly #reader: EventStreamReader
+  /** The iterator's calls one after the other. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(reader: EventStreamReader) {
+    this.#reader = reader
+  }
+
+  get cursor(): string | null {
+    return this.#reader.cursor
+  }
+
+  next(): Promise<IteratorResult<ReceivedEvent, undefined>> {
+    const next = this.#turn.then(() => this.#reader.next())
+    this.#turn = next.catch(() => {})
+    return next
+  }
+
+  async return(): Promise<IteratorResult<ReceivedEvent, undefined>> {
+    this.#reader.end()
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}
+
+class EventStreamReader {
+  /** After what was returned. */
+  cursor: string | null
+  readonly #connection: Connection
+  readonly #selection: EventStreamSelection
+  readonly #settings: EventStreamSettings
+  readonly #received: StreamedEvents
+  readonly #over = new AbortController()
+  readonly #removals: (() => void)[]
+  #open: Open | undefined
+  /** Whether a request has begun, ever. */
+  #hasBegun = false
+  #isEnded = false
+  /** Streams in a row that ended soon and brought nothing; attempts in a row that failed. */
+  #soon = 0
+  #failures = 0
+  #wake: (() => void) | undefined
+
+  constructor(connection: Connection, selection: EventStreamSelection, settings: EventStreamSettings) {
+    this.#connection = connection
+    this.#selection = selection
+    this.#settings = settings
+    this.cursor = selection.cursor ?? null
+    this.#received = new StreamedEvents(connection, this.cursor)
+    const signals = [connection.ended, settings.signal].filter((one) => one !== undefined)
+    this.#removals = signals.map((one) => onAbort(one, () => this.#abort(one.reason)))
+    for (const one of signals) if (one.aborted) this.#abort(one.reason)
+  }
+
+  async next(): Promise<IteratorResult<ReceivedEvent, undefined>> {
+    if (this.#isEnded) return { done: true, value: undefined }
+    try {
+      const value = await this.#take()
+      return { done: false, value }
+    } catch (error) {
+      const wasEnded = this.#isEnded
+      this.end()
+      if (wasEnded) return { done: true, value: undefined }
+      throw this.#connection.toError(METHOD, error, this.#settings.signal)
+    }
+  }
+
+  end(): void {
+    this.#isEnded = true
+    for (const remove of this.#removals) remove()
+    this.#abort(undefined)
+    this.#received.clear()
+  }
+
+  #abort(reason: unknown): void {
+    this.#over.abort(reason)
+    this.#close()
+  }
+
+  async #take(): Promise<ReceivedEvent> {
+    const { signal } = this.#over
+    for (;;) {
+      signal.throwIfAborted()
+      const item = this.#received.shift()
+      if (item === undefined) {
+        if (this.#received.refusal !== undefined) throw this.#received.refusal
+        await (this.#open === undefined ? this.#reopen() : this.#untilHeard(this.#open))
+        continue
+      }
+      if (item.cursor !== undefined) this.cursor = item.cursor
+      if (item.isTruncated) {
+        const { onTruncated } = this.#settings
+        if (onTruncated !== undefined) callListener(onTruncated, undefined, this.#connection)
+      }
+      if (item.event !== undefined) return item.event
+    }
+  }
+
+  /** Until something was received, or the request has ended. */
+  async #untilHeard(open: Open): Promise<void> {
+    const silentMs = SILENCE_MS - (Date.now() - open.heardAt)
+    if (silentMs <= 0) return this.#close()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      timer = setTimeout(resolve, silentMs)
+    })
+    this.#wake = undefined
+    clearTimeout(timer)
+  }
+
+  async #reopen(): Promise<void> {
+    const { signal } = this.#over
+    // What this client has ended because it had enough is continued at once.
+    if (this.#received.isFull) this.#received.isFull = false
+    else if (this.#hasBegun) await sleep(reopeningMs(Math.max(this.#soon, this.#failures)), signal)
+    try {
+      await this.#request()
+      this.#failures = 0
+      this.#hasBegun = true
+    } catch (error) {
+      this.#close()
+      if (signal.aborted || !this.#hasBegun || !mayPass(error) || ++this.#failures >= MAX_FAILURES)
+        throw error
+    }
+  }
+
+  /** Resolves when the server has accepted it. */
+  #request(): Promise<void> {
+    const { server } = this.#connection
+    const { signal } = this.#over
+    const call = new Call()
+    return orUnsupported({ server, operation: METHOD }, () =>
+      this.#connection.request(
+        METHOD,
+        (client, options, extra) => this.#begin(client, options, extra, call),
+        { signal, timeoutMs: this.#settings.timeoutMs },
+        call,
+      ),
+    )
+  }
+
+  async #begin(client: Client, options: RequestOptions, extra: CallParams, call: Call): Promise<void> {
+    const { name, arguments: args = {}, maxAgeMs } = this.#selection
+    const { cursor } = this.#received
+    // Without a cursor, the server cannot know what was missed.
+    const isBlind = this.#hasBegun && cursor === null
+    const age = maxAgeMs === undefined || this.#hasBegun ? {} : { maxAgeMs }
+    const controller = new AbortController()
+    const open: Open = { controller, openedAt: Date.now(), heardAt: Date.now(), isFruitful: false }
+    const { signal } = controller
+    const stop = onAbort(options.signal!, () => controller.abort())
+    try {
+      await new Promise<void>((resolve, reject) => {
+        call.onStreamed = (message) => {
+          if (signal.aborted) return
+          if (this.#open !== open && isBlind) this.#received.truncate()
+          this.#open = open
+          this.#hear(open, message)
+          resolve()
+        }
+        const params = { name, arguments: args, cursor, ...age, ...extra }
+        client
+          .request({ method: METHOD, params }, ANYTHING, { ...options, signal, allowInputRequired: true })
+          .then(() => {
+            throw new Error('the server ended the stream before it was active')
+          })
+          .catch((error: unknown) => {
+            reject(error)
+            this.#onEnd(open)
+          })
+      })
+    } finally {
+      stop()
+    }
+  }
+
+  #hear(open: Open, { method, params = {} }: JSONRPCNotification): void {
+    open.heardAt = Date.now()
+    if (this.#received.receive(method, params)) open.isFruitful = true
+    if (this.#received.isFull || this.#received.refusal !== undefined) this.#close()
+    this.#wake?.()
+  }
+
+  #onEnd(open: Open): void {
+    if (this.#open !== open) return
+    this.#open = undefined
+    const isGood = open.isFruitful || Date.now() - open.openedAt >= SOON_MS
+    this.#soon = isGood ? 0 : this.#soon + 1
+    this.#wake?.()
+  }
+
+  /** Ends the request, at the server too. */
+  #close(): void {
+    const open = this.#open
+    this.#open = undefined
+    open?.controller.abort()
+    this.#wake?.()
+  }
+}

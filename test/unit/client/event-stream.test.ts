@@ -1,0 +1,383 @@
+/** `client.events.stream`: with our server over HTTP, whose processes come and go, and with servers that answer otherwise. */
+import type { ServerResponse } from 'node:http'
+import { describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import { staticTokens } from '../../../src/auth.ts'
+import type { EventStream, EventStreamSettings, MCPClientError, ReceivedEvent } from '../../../src/client.ts'
+import { MCPServer } from '../../../src/index.ts'
+import { createEvent, createMemoryEvents, type EventsOptions, events } from '../../../src/mcp-events.ts'
+import { createClient, listen, startFetchServer } from './_servers.ts'
+
+const TOKEN = 'a-token-of-alice-thirty-two-characters'
+const NOTE = { name: 'note.created' }
+
+const note = createEvent({
+  id: 'note.created',
+  description: 'A new note',
+  payloadSchema: z.object({ text: z.string() }),
+})
+
+/** A front over HTTP, and behind it one process after the other, with one store. */
+async function start(options: Partial<EventsOptions> = {}) {
+  const store = createMemoryEvents()
+  const make = (): MCPServer =>
+    new MCPServer({
+      id: 'notes',
+      name: 'Notes',
+      version: '1.0.0',
+      log: false,
+      auth: staticTokens([{ token: TOKEN, clientId: 'alice' }]),
+      events: events({ types: { note }, store, streamIntervalMs: 5, ...options }),
+    })
+  const front = {
+    process: make(),
+    /** The parameters of the streams so far. */
+    asked: [] as { cursor: string | null; maxAgeMs?: number }[],
+    /** The streams that are open. */
+    open: new Set<ReadableStreamDefaultController>(),
+  }
+  const fetch = async (request: Request): Promise<Response> => {
+    const { method, params } = await request.clone().json()
+    const response = await front.process.fetch(request)
+    if (method !== 'events/stream' || !response.headers.get('content-type')?.includes('event-stream'))
+      return response
+    front.asked.push(params)
+    const reader = response.body!.getReader()
+    let stream: ReadableStreamDefaultController
+    const body = new ReadableStream({
+      start: (controller) => {
+        stream = controller
+        front.open.add(controller)
+      },
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        front.open.delete(controller)
+        controller.close()
+      },
+      cancel(reason) {
+        front.open.delete(stream)
+        return reader.cancel(reason)
+      },
+    })
+    return new Response(body, response)
+  }
+  const reported: MCPClientError[] = []
+  const url = await startFetchServer({ fetch })
+  const client = createClient({
+    servers: { notes: { url, token: TOKEN } },
+    onError: (error) => void reported.push(error),
+  })
+  return {
+    client,
+    front,
+    reported,
+    stream: (settings?: EventStreamSettings, selection: object = {}) =>
+      client.events.stream('notes', { ...NOTE, ...selection }, settings),
+    emit: (text: string) => front.process.events.emit('note.created', { text }, { eventId: text }),
+    /** The process ends its streams in order, and another one takes over. */
+    async restart() {
+      const { process } = front
+      front.process = make()
+      await process.close()
+    },
+    /** The connections break. */
+    cut() {
+      for (const controller of front.open) controller.error(new Error('cut'))
+      front.open.clear()
+    },
+  }
+}
+
+/** The first `next()` begins the stream: what is emitted after this is in it. */
+async function begin(stream: EventStream, { front }: Awaited<ReturnType<typeof start>>) {
+  const first = stream.next()
+  first.catch(() => {})
+  await vi.waitFor(() => expect(front.open.size).toBe(1))
+  return { first }
+}
+
+const idOf = ({ value }: IteratorResult<ReceivedEvent, undefined>) => value?.eventId
+
+describe('events.stream', () => {
+  it('has the events as they happen, and leaving its loop ends it at the server [events.client-stream]', async () => {
+    const server = await start()
+    const stream = server.stream()
+    expect(server.front.asked).toEqual([])
+    const { first: next } = await begin(stream, server)
+    await server.emit('one')
+    const first = await next
+    expect(first.value).toMatchObject({ eventId: 'one', name: 'note.created', data: { text: 'one' } })
+    expect(stream.cursor).toBe(first.value?.cursor)
+    for (const text of ['two', 'three']) await server.emit(text)
+    const seen: string[] = []
+    for await (const { eventId } of stream) {
+      seen.push(eventId)
+      if (eventId === 'three') break
+    }
+    expect(seen).toEqual(['two', 'three'])
+    await vi.waitFor(() => expect(server.front.open.size).toBe(0))
+    expect(await stream.next()).toEqual({ done: true, value: undefined })
+  })
+
+  it.each(['restart', 'cut'] as const)(
+    'after a %s it continues at the last cursor: none lost, none twice',
+    async (how) => {
+      const server = await start()
+      const stream = server.stream()
+      const { first } = await begin(stream, server)
+      await server.emit('one')
+      expect(idOf(await first)).toBe('one')
+      for (const text of ['two', 'three']) {
+        await server[how]()
+        await server.emit(text)
+        expect(idOf(await stream.next())).toBe(text)
+      }
+      expect(server.front.asked.length).toBeGreaterThanOrEqual(3)
+      expect(server.front.asked[0]).toMatchObject({ cursor: null })
+      for (const { cursor } of server.front.asked.slice(1)) expect(cursor).toEqual(expect.any(String))
+      await stream.return()
+    },
+  )
+
+  it('what is emitted between the end of a stream and the next one is in it', async () => {
+    const server = await start()
+    const stream = server.stream()
+    const { first } = await begin(stream, server)
+    await server.emit('one')
+    await first
+    await server.restart()
+    for (const text of ['two', 'three']) await server.emit(text)
+    expect([idOf(await stream.next()), idOf(await stream.next())]).toEqual(['two', 'three'])
+    await stream.return()
+  })
+
+  it('a consumer that is slower than the server gets all, each once, in order', async () => {
+    const server = await start({ maxEvents: 5000 })
+    const { cursor } = await server.client.events.poll('notes', NOTE)
+    const all = Array.from({ length: 1200 }, (_none, index) => `n${index}`)
+    for (const text of all) await server.emit(text)
+    const seen: string[] = []
+    for await (const { eventId } of server.stream({}, { cursor })) {
+      if (seen.length === 0) await vi.waitFor(() => expect(server.front.open.size).toBe(0), 10_000)
+      seen.push(eventId)
+      if (seen.length === all.length) break
+    }
+    expect(seen).toEqual(all)
+    expect(server.front.asked.length).toBeGreaterThan(1)
+  }, 30_000)
+
+  it('its signal ends it with ABORTED, at the server too', async () => {
+    const server = await start()
+    const controller = new AbortController()
+    const { first: next } = await begin(server.stream({ signal: controller.signal }), server)
+    controller.abort()
+    await expect(next).rejects.toMatchObject({ code: 'ABORTED', operation: 'events/stream' })
+    await vi.waitFor(() => expect(server.front.open.size).toBe(0))
+    await expect(server.stream({ signal: controller.signal }).next()).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
+  })
+
+  it('return() ends a next() that waits', async () => {
+    const server = await start()
+    const stream = server.stream()
+    const { first: next } = await begin(stream, server)
+    expect(await stream.return()).toEqual({ done: true, value: undefined })
+    expect(await next).toEqual({ done: true, value: undefined })
+    await vi.waitFor(() => expect(server.front.open.size).toBe(0))
+  })
+
+  it('disconnect() ends it with DISCONNECTED', async () => {
+    const server = await start()
+    const { first: next } = await begin(server.stream(), server)
+    await server.client.disconnect()
+    await expect(next).rejects.toMatchObject({ code: 'DISCONNECTED' })
+    await vi.waitFor(() => expect(server.front.open.size).toBe(0))
+  })
+
+  it('of an event that the server does not have → REQUEST_FAILED with its error, at once', async () => {
+    const server = await start()
+    await expect(server.stream({}, { name: 'other' }).next()).rejects.toMatchObject({
+      code: 'REQUEST_FAILED',
+      cause: { code: -32011 },
+    })
+    expect(server.front.asked.length).toBeLessThanOrEqual(1)
+  })
+
+  it('unknown options are refused', async () => {
+    const { stream } = await start()
+    expect(() => stream({}, { since: 1 })).toThrow(TypeError)
+    // @ts-expect-error No such option.
+    expect(() => stream({ timeout: 1 })).toThrow(TypeError)
+    expect(() => stream({ timeoutMs: -1 })).toThrow(TypeError)
+    expect(() => stream({}, { name: undefined })).toThrow(TypeError)
+  })
+})
+
+const META = (id: unknown) => ({ 'io.modelcontextprotocol/subscriptionId': id })
+
+/** A server of the modern era that answers `events/stream` with `script`. */
+async function startScripted(
+  script: (
+    send: (kind: string, params: object) => void,
+    params: { cursor: unknown },
+    response: ServerResponse,
+  ) => unknown,
+) {
+  const asked: unknown[] = []
+  const url = await listen(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const { id, method, params } = text === '' ? {} : JSON.parse(text)
+    if (id === undefined) return void response.writeHead(405).end()
+    if (method === 'server/discover') {
+      const result = {
+        supportedVersions: ['2026-07-28'],
+        capabilities: { events: {} },
+        serverInfo: { name: 's', version: '1' },
+        ttlMs: 0,
+        cacheScope: 'private',
+        resultType: 'complete',
+      }
+      response.writeHead(200, { 'content-type': 'application/json' })
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    }
+    asked.push(params.cursor)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const write = (message: object) =>
+      response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
+    const send = (kind: string, sent: object) =>
+      write({ method: `notifications/events/${kind}`, params: { ...sent, _meta: META(id) } })
+    if ((await script(send, params, response)) === 'stay') return
+    write({ id, result: { resultType: 'complete' } })
+    response.end()
+  })
+  const reported: MCPClientError[] = []
+  const { events: client } = createClient({
+    servers: { other: { url } },
+    onError: (error) => void reported.push(error),
+  })
+  return { asked, reported, stream: (settings = {}) => client.stream('other', { name: 'a' }, settings) }
+}
+
+const event = (eventId: string, more: object = {}) => ({
+  eventId,
+  name: 'a',
+  timestamp: '2026-11-30T00:00:00Z',
+  data: {},
+  ...more,
+})
+
+describe('events.stream with another server', () => {
+  it('leaves out what comes again and what is invalid, and reports what the server says', async () => {
+    const { asked, reported, stream } = await startScripted((send, { cursor }) => {
+      if (cursor !== null) {
+        for (const id of ['e1', 'e2', 'e3']) send('event', event(id, { cursor: `c-${id}` }))
+        return 'stay'
+      }
+      send('active', { cursor: 'c0', truncated: false })
+      send('event', event('e1'))
+      send('event', { eventId: 1, name: 'a' })
+      send('error', { error: { code: -32603, message: 'no store' } })
+      send('event', event('e1'))
+      send('event', event('e2'))
+      send('heartbeat', { cursor: 'c1' })
+      return undefined
+    })
+    const iterator = stream()
+    const ids = [await iterator.next(), await iterator.next(), await iterator.next()].map(idOf)
+    expect(ids).toEqual(['e1', 'e2', 'e3'])
+    expect(asked).toEqual([null, 'c1'])
+    expect(iterator.cursor).toBe('c-e3')
+    expect(reported.map(({ code }) => code)).toEqual(['MALFORMED', 'REQUEST_FAILED'])
+    expect(reported[1]).toMatchObject({ cause: { code: -32603 } })
+    await iterator.return()
+  })
+
+  it('terminated → REQUEST_FAILED with its error, after the events before it', async () => {
+    const { asked, stream } = await startScripted((send) => {
+      send('active', { cursor: 'c0', truncated: false })
+      send('event', event('e1'))
+      send('terminated', { error: { code: -32012, message: 'No longer\u001b[31m' } })
+    })
+    const iterator = stream()
+    expect(idOf(await iterator.next())).toBe('e1')
+    const failed = await iterator.next().catch((error: unknown) => error as MCPClientError)
+    expect(failed).toMatchObject({ code: 'REQUEST_FAILED', cause: { code: -32012 } })
+    expect((failed as MCPClientError).message).not.toContain('\u001b')
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('tells of events that were left out: by the server, and where it has no cursor', async () => {
+    let at = 0
+    const { stream } = await startScripted((send, { cursor }) => {
+      send('active', { cursor: null, truncated: at === 0 })
+      expect(cursor).toBeNull()
+      send('event', event(`e${at++}`))
+    })
+    const seen: unknown[] = []
+    const iterator = stream({ onTruncated: () => void seen.push('truncated') })
+    for (let count = 0; count < 2; count++) seen.push(idOf(await iterator.next()))
+    expect(seen).toEqual(['truncated', 'e0', 'truncated', 'e1'])
+    await iterator.return()
+  })
+
+  it('a stream that is silent too long is opened again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const { asked, stream } = await startScripted((send, { cursor }) => {
+      send('active', { cursor: 'c0', truncated: false })
+      if (cursor !== null) send('event', event('e1'))
+      return 'stay'
+    })
+    const next = stream().next()
+    await vi.waitFor(() => expect(asked).toEqual([null]))
+    await vi.waitFor(async () => {
+      await vi.advanceTimersByTimeAsync(10_000)
+      expect(asked).toEqual([null, 'c0'])
+    })
+    expect(idOf(await next)).toBe('e1')
+    vi.useRealTimers()
+  })
+
+  it('a stream that always ends at once is opened with growing pauses', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const { asked, stream } = await startScripted((send) =>
+      send('active', { cursor: 'c0', truncated: false }),
+    )
+    const iterator = stream()
+    const next = iterator.next()
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    for (let second = 0; second < 60; second++) {
+      await vi.advanceTimersByTimeAsync(1000)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(asked.length).toBeGreaterThan(2)
+    expect(asked.length).toBeLessThan(12)
+    await iterator.return()
+    expect(await next).toMatchObject({ done: true })
+    vi.useRealTimers()
+  })
+
+  it('a flood of events with a consumer that stops is cut off', async () => {
+    let sent = 0
+    let isOpen = true
+    const { stream } = await startScripted(async (send, _params, response) => {
+      response.on('close', () => {
+        isOpen = false
+      })
+      send('active', { cursor: 'c0', truncated: false })
+      for (; isOpen && sent < 200_000; sent++) {
+        send('event', event(`e${sent}`, { data: { text: 'x'.repeat(1000) } }))
+        if (sent % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+      return 'stay'
+    })
+    const iterator = stream()
+    await iterator.next()
+    await vi.waitFor(() => expect(isOpen).toBe(false), 5000)
+    expect(sent).toBeLessThan(200_000)
+    await iterator.return()
+  })
+})
