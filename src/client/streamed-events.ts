@@ -14,6 +14,8 @@ export interface StreamedItem {
   readonly cursor?: string | undefined
   /** Events before it were left out. */
   readonly isTruncated?: boolean
+  /** Of the event. */
+  readonly size?: number
 }
 
 export interface StreamedEventsHost {
@@ -54,10 +56,8 @@ export class StreamedEvents {
 
   shift(): StreamedItem | undefined {
     const item = this.#items.shift()
-    if (item?.event !== undefined) {
-      this.#events--
-      this.#characters -= sizeOf(item.event)
-    }
+    if (item?.event !== undefined) this.#events--
+    this.#characters -= item?.size ?? 0
     return item
   }
 
@@ -121,7 +121,7 @@ export class StreamedEvents {
     this.#events++
     this.#characters += size
     if (typeof cursor === 'string') this.cursor = cursor
-    this.#items.push({ event: received, ...(typeof cursor === 'string' && { cursor }) })
+    this.#items.push({ event: received, size, ...(typeof cursor === 'string' && { cursor }) })
     return true
   }
 

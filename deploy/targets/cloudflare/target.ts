@@ -258,42 +258,27 @@ function nodeCompatibility(config: string, file: string): Finding[] {
   return [{ level: 'warning', message }]
 }
 
-const TASKS = `
-# One object per task: src/tasks.ts.
+/** The lines of wrangler.toml for the Durable Objects of a class of `mayfly-mcp/cloudflare`. */
+function objects(name: 'Tasks' | 'Events' | 'Grants', about: string): string {
+  return `
+# ${about}
 [[durable_objects.bindings]]
-name = "TASKS"
-class_name = "MayflyTasks"
+name = "${name.toUpperCase()}"
+class_name = "Mayfly${name}"
 
 [[migrations]]
-tag = "mayfly-tasks-1"
-new_sqlite_classes = ["MayflyTasks"]
+tag = "mayfly-${name.toLowerCase()}-1"
+new_sqlite_classes = ["Mayfly${name}"]
 `
+}
 
-const EVENTS = `
-# Subscriptions and events: src/events.ts.
-[[durable_objects.bindings]]
-name = "EVENTS"
-class_name = "MayflyEvents"
-
-[[migrations]]
-tag = "mayfly-events-1"
-new_sqlite_classes = ["MayflyEvents"]
-
+const TASKS = objects('Tasks', 'One object per task: src/tasks.ts.')
+const EVENTS = `${objects('Events', 'Subscriptions and events: src/events.ts.')}
 # Repeats deliveries that failed.
 [triggers]
 crons = ["* * * * *"]
 `
-
-const GRANTS = `
-# The connections of people who signed in: src/sign-in.ts.
-[[durable_objects.bindings]]
-name = "GRANTS"
-class_name = "MayflyGrants"
-
-[[migrations]]
-tag = "mayfly-grants-1"
-new_sqlite_classes = ["MayflyGrants"]
-`
+const GRANTS = objects('Grants', 'The connections of people who signed in: src/sign-in.ts.')
 
 function files({
   name,
