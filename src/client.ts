@@ -1,16 +1,6 @@
 /** The exports of `mayfly-mcp/client`: a client for MCP servers that runs on the same platforms. */
 export type { ResourceUpdate } from './client/changes.ts'
 export type { ClientEvents } from './client/client-events.ts'
-export type {
-  EventPoll,
-  EventSelection,
-  EventStreamSelection,
-  EventSubscription,
-  OfferedEvent,
-  PolledEvents,
-  ReceivedEvent,
-  SubscribedEvents,
-} from './client/event-types.ts'
 export type { ClientTasks } from './client/client-tasks.ts'
 export type {
   HttpServerConfig,
@@ -23,6 +13,16 @@ export type { ProgressUpdate, RequestSettings } from './client/connection.ts'
 export type { ToolCatalog, ToolDefinition } from './client/definitions.ts'
 export { MCPClientError, type MCPClientErrorCode } from './client/errors.ts'
 export type { EventStream, EventStreamSettings } from './client/event-stream.ts'
+export type {
+  EventPoll,
+  EventSelection,
+  EventStreamSelection,
+  EventSubscription,
+  OfferedEvent,
+  PolledEvents,
+  ReceivedEvent,
+  SubscribedEvents,
+} from './client/event-types.ts'
 export type { DiscoveryErrors, DiscoveryOptions } from './client/lists-with-errors.ts'
 export {
   type ClientProgress,
