@@ -12,7 +12,8 @@ export type {
 export type { ProgressUpdate, RequestSettings } from './client/connection.ts'
 export type { ToolCatalog, ToolDefinition } from './client/definitions.ts'
 export { MCPClientError, type MCPClientErrorCode } from './client/errors.ts'
-export type { EventStream, EventStreamSettings } from './client/event-stream.ts'
+export type { EventStream } from './client/event-iterator.ts'
+export type { EventStreamSettings } from './client/event-stream.ts'
 export type {
   EventPoll,
   EventSelection,

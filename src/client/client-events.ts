@@ -3,13 +3,9 @@ import { type Names, refuseUnknown, requireOptions } from '../definition/unknown
 import { checkTimeout } from './config.ts'
 import { REQUEST_SETTINGS, type RequestSettings } from './connection.ts'
 import { readPage, readPolled, readSubscribed } from './event-answers.ts'
+import type { EventStream } from './event-iterator.ts'
 import { request } from './event-requests.ts'
-import {
-  type EventStream,
-  type EventStreamSettings,
-  openEventStream,
-  STREAM_SETTINGS,
-} from './event-stream.ts'
+import { type EventStreamSettings, openEventStream, STREAM_SETTINGS } from './event-stream.ts'
 import type {
   EventPoll,
   EventSelection,
@@ -20,6 +16,7 @@ import type {
   SubscribedEvents,
 } from './event-types.ts'
 import type { Servers } from './servers.ts'
+import { checkCursors } from './stored-cursor.ts'
 
 /**
  * `client.events`. All methods reject with `UNSUPPORTED` for a server without events, and with `REQUEST_FAILED` for what the server refuses:
@@ -104,6 +101,7 @@ export function createClientEvents<Name extends string>(servers: Servers<Name>):
       requireOptions('events.stream', selection, STREAM, 'name')
       refuseUnknown('The settings of events.stream', settings, STREAM_SETTINGS)
       checkTimeout('"timeoutMs" of events.stream', settings?.timeoutMs)
+      checkCursors(settings?.cursors)
       return openEventStream(servers.of(server), selection, settings)
     },
     async subscribe(server, subscription, settings) {

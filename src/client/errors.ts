@@ -22,6 +22,7 @@ import type { Task } from './task.ts'
  * - `TASK_CANCELLED`: the task was cancelled, by this or another client.
  * - `TASK_GONE`: the server does not or no longer know the task, or its time to live is over.
  * - `LISTENER_FAILED`: one of your listeners failed with `cause`.
+ * - `STORAGE_FAILED`: `cursors` of a stream failed with `cause`, or did not answer within 10 seconds.
  * - `NAME_COLLISION`: a server has two tools with one name; the first is kept. Only reported.
  */
 export type MCPClientErrorCode =
@@ -40,6 +41,7 @@ export type MCPClientErrorCode =
   | 'TASK_CANCELLED'
   | 'TASK_GONE'
   | 'LISTENER_FAILED'
+  | 'STORAGE_FAILED'
   | 'NAME_COLLISION'
 
 export interface MCPClientErrorDetails {

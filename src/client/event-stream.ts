@@ -9,10 +9,12 @@ import { Call } from './call.ts'
 import { type CallParams, type Connection, REQUEST_SETTINGS, type RequestSettings } from './connection.ts'
 import { onAbort } from './deadline.ts'
 import { callListener } from './errors.ts'
+import { DONE, EventIterator, type EventReader, type EventStream } from './event-iterator.ts'
 import { orUnsupported } from './event-requests.ts'
 import type { EventStreamSelection, ReceivedEvent } from './event-types.ts'
 import { reopeningMs, SOON_MS } from './reconnection.ts'
 import { mayPass, sleep } from './retries.ts'
+import { type CursorStorage, StoredCursor } from './stored-cursor.ts'
 import { StreamedEvents } from './streamed-events.ts'
 
 /** Settings of `events.stream`. */
@@ -23,17 +25,19 @@ export interface EventStreamSettings extends RequestSettings {
   readonly timeoutMs?: number | undefined
   /** Called where events were left out, between those before and after them: read again what they told about. */
   readonly onTruncated?: (() => unknown) | undefined
+  /**
+   * Stores where to continue, for the server's URL, the event and its arguments: one storage, or prefix of its keys, for each user. A stream
+   * without `cursor` begins with what is stored. An event counts as processed when the `next()` after it is called, or `return()` of the
+   * stream. After `break` or an error in a `for await` loop, the last event comes again. Each answer has 10 seconds.
+   */
+  readonly cursors?: CursorStorage | undefined
 }
 
 /** The names of `EventStreamSettings`. */
-export const STREAM_SETTINGS: Names<EventStreamSettings> = { ...REQUEST_SETTINGS, onTruncated: 'function' }
-
-/** What `events.stream` returns. */
-export interface EventStream extends AsyncIterableIterator<ReceivedEvent, undefined> {
-  /** Where to continue after the events that `next()` has returned so far. Null: not known. */
-  readonly cursor: string | null
-  /** Ends the stream, at the server too. */
-  return(): Promise<IteratorResult<ReceivedEvent, undefined>>
+export const STREAM_SETTINGS: Names<EventStreamSettings> = {
+  ...REQUEST_SETTINGS,
+  onTruncated: 'function',
+  cursors: 'object',
 }
 
 const METHOD = 'events/stream'
@@ -56,51 +60,25 @@ export function openEventStream(
   selection: EventStreamSelection,
   settings: EventStreamSettings = {},
 ): EventStream {
-  return new Events(new EventStreamReader(connection, selection, settings))
+  return new EventIterator(new EventStreamReader(connection, selection, settings))
 }
 
-class Events implements EventStream {
-  readonly #reader: EventStreamReader
-  /** The iterator's calls one after the other. */
-  #turn: Promise<unknown> = Promise.resolve()
-
-  constructor(reader: EventStreamReader) {
-    this.#reader = reader
-  }
-
-  get cursor(): string | null {
-    return this.#reader.cursor
-  }
-
-  next(): Promise<IteratorResult<ReceivedEvent, undefined>> {
-    const next = this.#turn.then(() => this.#reader.next())
-    this.#turn = next.catch(() => {})
-    return next
-  }
-
-  async return(): Promise<IteratorResult<ReceivedEvent, undefined>> {
-    this.#reader.end()
-    return { done: true, value: undefined }
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
-  }
-}
-
-class EventStreamReader {
-  /** After what was returned. */
+class EventStreamReader implements EventReader {
   cursor: string | null
+  returned = 0
   readonly #connection: Connection
   readonly #selection: EventStreamSelection
   readonly #settings: EventStreamSettings
   readonly #received: StreamedEvents
+  readonly #cursors: StoredCursor | undefined
   readonly #over = new AbortController()
   readonly #removals: (() => void)[]
   #open: Open | undefined
   /** Whether a request has begun, ever. */
   #hasBegun = false
   #isEnded = false
+  /** Whether the stored cursor is still to be read. */
+  #isUnread: boolean
   /** Streams in a row that ended soon and brought nothing; attempts in a row that failed. */
   #soon = 0
   #failures = 0
@@ -112,22 +90,45 @@ class EventStreamReader {
     this.#settings = settings
     this.cursor = selection.cursor ?? null
     this.#received = new StreamedEvents(connection, this.cursor)
+    const { cursors } = settings
+    this.#cursors = cursors && new StoredCursor(connection, selection, cursors)
+    this.#isUnread = selection.cursor === undefined
     const signals = [connection.ended, settings.signal].filter((one) => one !== undefined)
     this.#removals = signals.map((one) => onAbort(one, () => this.#abort(one.reason)))
     for (const one of signals) if (one.aborted) this.#abort(one.reason)
   }
 
-  async next(): Promise<IteratorResult<ReceivedEvent, undefined>> {
-    if (this.#isEnded) return { done: true, value: undefined }
+  async next(processed: number): Promise<IteratorResult<ReceivedEvent, undefined>> {
+    if (this.#isEnded) return DONE
     try {
-      const value = await this.#take()
+      if (this.#isUnread) await this.#load()
+      const cursors = processed === this.returned ? this.#cursors : undefined
+      await cursors?.save(this.cursor)
+      const value = await this.#take(cursors)
+      this.returned++
       return { done: false, value }
     } catch (error) {
       const wasEnded = this.#isEnded
       this.end()
-      if (wasEnded) return { done: true, value: undefined }
+      if (wasEnded) return DONE
       throw this.#connection.toError(METHOD, error, this.#settings.signal)
     }
+  }
+
+  async #load(): Promise<void> {
+    const stored = await this.#cursors?.load()
+    if (this.#cursors !== undefined && stored === undefined) this.#received.truncate()
+    this.cursor = stored ?? null
+    this.#received.cursor = this.cursor
+    this.#isUnread = false
+  }
+
+  async finish(waiting: Promise<unknown>): Promise<void> {
+    const wasEnded = this.#isEnded
+    this.end()
+    if (wasEnded || this.#cursors === undefined) return
+    await waiting
+    await this.#cursors.save(this.cursor)
   }
 
   end(): void {
@@ -142,14 +143,16 @@ class EventStreamReader {
     this.#close()
   }
 
-  async #take(): Promise<ReceivedEvent> {
+  /** @param cursors If all that was returned is processed. */
+  async #take(cursors: StoredCursor | undefined): Promise<ReceivedEvent> {
     const { signal } = this.#over
     for (;;) {
       signal.throwIfAborted()
       const item = this.#received.shift()
       if (item === undefined) {
         if (this.#received.refusal !== undefined) throw this.#received.refusal
-        await (this.#open === undefined ? this.#reopen() : this.#untilHeard(this.#open))
+        if (cursors?.isDue(this.cursor)) await cursors.save(this.cursor)
+        else await (this.#open === undefined ? this.#reopen() : this.#untilHeard(this.#open))
         continue
       }
       if (item.cursor !== undefined) this.cursor = item.cursor

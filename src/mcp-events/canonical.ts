@@ -1,19 +1,7 @@
 /** Names derived from content: equal arguments, in any order of their members, have equal names. */
+import { canonicalJson } from '../definition/canonical-json.ts'
 import { digest, sha256 } from '../definition/digest.ts'
 import { isObject } from '../definition/is-object.ts'
-
-/** JSON with sorted members (as RFC 8785, "Sorting of Object Properties"). */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_name, one: unknown) =>
-    isObject(one)
-      ? Object.fromEntries(
-          Object.keys(one)
-            .sort()
-            .map((name) => [name, one[name]]),
-        )
-      : one,
-  )
-}
 
 /** Characters of a digest in a key: 132 bits. */
 const LENGTH = 22

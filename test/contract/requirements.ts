@@ -962,6 +962,10 @@ export const REQUIREMENTS = {
     statement: 'MCPClient streams events, each once, and continues at the last cursor.',
     source: [EVENTS],
   },
+  'events.client-cursors': {
+    statement: 'A stream of MCPClient continues at the stored cursor: each event at least once.',
+    source: ['docs/client.md'],
+  },
   'events.chatgpt': {
     statement: 'A client subscribes as OpenAI documents it for ChatGPT, also after initialize of 2025-03-26.',
     source: ['docs/mcp-events.md'],

@@ -68,7 +68,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/auth': 'scopes',
     'src/client': 'lists oauth-document printable task',
     'src/definition': `
-      base64 digest json-line print-error schema-bounds schema-budget template-variables unprintable uri uri-pattern
+      base64 canonical-json digest json-line print-error schema-bounds schema-budget template-variables unprintable uri uri-pattern
       uri-template`,
     'src/events': 'listen-filter',
     'src/gateway': 'failure',
