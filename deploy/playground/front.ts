@@ -11,6 +11,7 @@ import { boundedFetch } from '../../src/definition/bounded-fetch.ts'
 import { PAGE_CSP } from '../../src/http/page.ts'
 import { listenOn } from '../run/port.ts'
 import type { ErrorLog } from './error-log.ts'
+import { createEventReceivers } from './event-receiver.ts'
 import { forward, withoutHops } from './forward.ts'
 import { answerLocally, isLocalHost, type LocalProcess, pathOf, refuse, servePage } from './local-process.ts'
 import { PREFIX } from './page.ts'
@@ -91,6 +92,7 @@ export async function startPlaygroundFront({
     tasks: { path: tasksPath, access },
     reloads,
     errors,
+    receivers: createEventReceivers(),
   }
   return {
     port,

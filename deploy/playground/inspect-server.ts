@@ -1,6 +1,7 @@
 /** The server of `mayfly inspect`: the page, and a proxy to one MCP server that only the page can use. */
 import { createServer } from 'node:http'
 import { listenOn } from '../run/port.ts'
+import { createEventReceivers } from './event-receiver.ts'
 import { answerLocally, type LocalProcess, pathOf, refuse } from './local-process.ts'
 import { PREFIX } from './page.ts'
 
@@ -19,7 +20,8 @@ export async function startInspectServer(
   options: InspectOptions,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { server, headers, token } = options
-  const local: LocalProcess = { path: `${PREFIX}mcp`, server, token, forwards: { headers } }
+  const receivers = createEventReceivers()
+  const local: LocalProcess = { path: `${PREFIX}mcp`, server, token, forwards: { headers }, receivers }
   // A tool may repeat large arguments in headers: the server says whether they are too large, Node would only close the connection.
   const listener = createServer({ maxHeaderSize: 256 * 1024 }, (request, response) => {
     if (pathOf(request) === '/') return refuse(response, 307, 'see below', { location: PREFIX })

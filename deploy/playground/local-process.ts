@@ -7,9 +7,11 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isLoopback } from '../../src/client/allowed-urls.ts'
 import { isA } from '../../src/definition/error-text.ts'
 import { readBody } from '../run/read-body.ts'
 import type { ErrorLog } from './error-log.ts'
+import type { EventReceivers } from './event-receiver.ts'
 import { forward, withoutHops } from './forward.ts'
 import { fetchOutside, type OutsideRequest, Refused } from './outgoing.ts'
 import {
@@ -22,6 +24,7 @@ import {
   renderPlayground,
   renderTasks,
 } from './page.ts'
+import { askReceivers, receive } from './receiver-requests.ts'
 import type { Reloads } from './reloads.ts'
 import { askForTasks, isSame, type TaskAccess } from './task-requests.ts'
 
@@ -39,9 +42,12 @@ export interface LocalProcess {
   readonly reloads?: Reloads
   /** `dev`: what the server logged. */
   readonly errors?: ErrorLog | undefined
+  /** Webhooks for the events of a server on this machine. */
+  readonly receivers: EventReceivers
 }
 
 const MAX_BODY_BYTES = 64 * 1024
+const RECEIVER = 'receive/'
 
 /** Headers that the page may send to the server. */
 const SENT = /^(?:accept|authorization|content-type|last-event-id|mcp-.+)$/
@@ -62,6 +68,8 @@ export async function answerLocally(
 ): Promise<void> {
   const path = pathOf(request).slice(PREFIX.length)
   if (!isLocalHost(request)) return refuse(response, 403, 'this page is only for the machine that it runs on')
+  if (path.startsWith(RECEIVER))
+    return receive(path.slice(RECEIVER.length), request, response, local.receivers)
   if (request.method === 'GET') {
     if (path === '') return servePage(request, response, local)
     if (path === 'tasks') return servePage(request, response, local, renderTasks)
@@ -89,6 +97,17 @@ export async function answerLocally(
     return serveAnswer(request, response, async (text) => {
       const { requestId } = parseJson(text)
       return { status: 200, body: JSON.stringify(await errors.of(String(requestId))) }
+    })
+  if (path === 'receivers')
+    return serveAnswer(request, response, async (text) => {
+      if (!isLoopback(local.server)) throw new Refused('the server is elsewhere: it cannot reach this page')
+      // The process listens there only.
+      const { port } = new URL(originOf(request))
+      const toUrl = (id: string): string => `http://127.0.0.1:${port}${PREFIX}${RECEIVER}${id}`
+      return {
+        status: 200,
+        body: JSON.stringify(askReceivers(parseJson(text), local.receivers, toUrl)),
+      }
     })
   // The URL may contain a key.
   if (path === 'target') return serveJson(request, response, { endpoint: local.server.href })

@@ -45,6 +45,7 @@ const MODULES = [
   'completion',
   'connection',
   'copy-button',
+  'deliveries',
   'dom',
   'exchange',
   'form',

@@ -157,6 +157,11 @@ label small,legend small{font-weight:400}
 #wire-bar{position:sticky;top:0;z-index:1;display:flex;flex-wrap:wrap;gap:.25rem .6rem;align-items:center;background:var(--card);border-bottom:var(--line);padding:.5rem 1rem}
 #wire-bar h2{font-size:.8125rem;margin:0}
 #wire-actions{display:flex;flex-wrap:wrap;gap:.5rem;margin-inline-start:auto}
+#work>.received{padding-bottom:1rem}
+.received h3{margin:0}
+.received .seg{flex:initial;flex-wrap:wrap;overflow:visible}
+.deliveries>li{border-bottom:var(--line)}
+.deliveries summary{display:flex;flex-wrap:wrap;align-items:center;gap:.15rem .5rem}
 #exchanges>li{border-bottom:var(--line);padding:.2rem 1rem}
 @media(min-width:60rem){main.tasks{grid-template-columns:minmax(0,2fr) minmax(0,3fr)!important;align-items:start}#list{max-height:85vh;overflow:auto}}
 @media(max-width:85rem){#server{max-width:14rem}#settings{gap:.4rem}.menu>summary{padding:.2rem .45rem}.seg label{padding:.3rem .45rem}}

@@ -54,7 +54,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
   },
   'within the budgets of the page': {
     'deploy/playground/browser': `
-      argument-form bar catalogue client completion copy-button dom exchange form json json-view output-check panels
+      argument-form bar catalogue client completion copy-button deliveries dom exchange form json json-view output-check panels
       questions result run tab-store task-details task-endpoint task-run task-times trouble`,
   },
   'measured here': {

@@ -34,10 +34,11 @@ export function toCurl({ url, headers, body }: Draft): string {
 /** A program for Node and others. Undefined for a method that `MCPClient` has no function for. */
 export function toTypeScript({ url, headers, body }: Draft): string | undefined {
   const { method, params } = body
-  const { name, uri, arguments: given } = asObject(params)
+  const { name, uri, arguments: given, cursor } = asObject(params)
   const calls: Readonly<Record<string, readonly [called: string, ...values: unknown[]]>> = {
     'tools/call': ['callTool', name, given ?? {}],
     'resources/read': ['resources.read', uri],
+    'events/poll': ['events.poll', { name, arguments: given ?? {}, cursor }],
     'prompts/get': ['prompts.get', name, given ?? {}],
   }
   const [called, ...values] = calls[String(method)] ?? []

@@ -24,7 +24,10 @@ const LISTS = [
     capability: 'resources',
   },
   { kind: 'prompt', heading: 'Prompts', method: 'prompts/list', member: 'prompts', capability: 'prompts' },
+  { kind: 'event', heading: 'Events', method: 'events/list', member: 'events', capability: 'events' },
 ] as const
+
+const EVENTS_EXTENSION = 'io.modelcontextprotocol/events'
 
 export interface Offer {
   readonly kind: Kind
@@ -33,7 +36,9 @@ export interface Offer {
 
 /** All lists of the server's capabilities. Rejects if one fails, unless its method is unknown. */
 export async function readOffers(client: Client, described: Json, signal: AbortSignal): Promise<Offer[]> {
-  const capabilities = asObject(described.capabilities)
+  const given = asObject(described.capabilities)
+  const events = given.events ?? asObject(given.extensions)[EVENTS_EXTENSION]
+  const capabilities: Json = { ...given, events }
   const lists = LISTS.filter(({ capability }) => isObject(capabilities[capability]))
   const read = lists.map(async ({ kind, method, member }) => {
     try {

@@ -93,10 +93,13 @@ export function openAgain(): HTMLElement[] {
 /** Whether a URL from a server is safe to open: https, or http on this machine, without a misleading host. */
 export function mayVisit(text: string): boolean {
   if (!URL.canParse(text)) return false
-  const { protocol, hostname, username, password } = new URL(text)
-  if (username !== '' || password !== '') return false
-  const isLoopback = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback)
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '') return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isOnThisMachine(url))
+}
+
+export function isOnThisMachine({ hostname }: URL): boolean {
+  return /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
 /** A URL from a server as a browser opens it, with the ASCII form of its host: `https://xn--pple-43d.com/`. Other text is unchanged. */

@@ -1,6 +1,7 @@
 /** The local process behind this page: its settings, and its services for the page. */
 
-import { asObject, asText, clip, isObject, parse } from './json.ts'
+import { isOnThisMachine } from './dom.ts'
+import { asObject, asText, clip, isObject, type Json, parse } from './json.ts'
 import type { FetchOutside } from './oauth.ts'
 
 /** What the local process wrote into the page. */
@@ -21,6 +22,7 @@ export interface Local {
 const TOKEN = 'mayfly-token'
 const TOKEN_HEADER = 'x-mayfly-token'
 const KEY_HEADER = 'x-mayfly-key'
+const RECEIVER_MS = 5000
 
 /** Undefined if the page was opened without the token in the URL on the terminal. */
 export async function readLocal(): Promise<Local | undefined> {
@@ -66,6 +68,18 @@ export function createFetchOutside(local: Local): FetchOutside {
   return (request) => askLocal(local, 'fetch', request)
 }
 
+/** Opens, reads, sets or closes a webhook for events. */
+export type AskReceivers = (request: object) => Promise<Json>
+
+/** Undefined for a server that cannot reach this machine. */
+export function createAskReceivers(local: Local): AskReceivers | undefined {
+  if (!isOnThisMachine(new URL(local.endpoint))) return undefined
+  return async (request) => {
+    const { body } = await askLocal(local, 'receivers', request, AbortSignal.timeout(RECEIVER_MS))
+    return asObject(parse(body))
+  }
+}
+
 /** A stream of what became of changes of the code, the present state first. */
 export function openReloads({ token }: Local, signal: AbortSignal): Promise<Response> {
   return fetch('/__mayfly/reloads', { method: 'POST', headers: { [TOKEN_HEADER]: token }, signal })
@@ -74,7 +88,7 @@ export function openReloads({ token }: Local, signal: AbortSignal): Promise<Resp
 /** Asks a service of the local process, which answers with what another server said or logged. */
 export async function askLocal(
   { token, key }: Local,
-  service: 'fetch' | 'tasks' | 'errors',
+  service: 'fetch' | 'tasks' | 'errors' | 'receivers',
   request: object,
   signal?: AbortSignal,
 ): Promise<{ readonly status: number; readonly body: string }> {

@@ -4,12 +4,21 @@ import { type Bar, createBar } from './bar.ts'
 import { type Catalogue, idOf, marksOf, type Offer, readOffers, showCatalogue } from './catalogue.ts'
 import { Client, type Era } from './client.ts'
 import { type Connection, NoConnection, openConnection, PATIENCE_MS, withPatience } from './connection.ts'
+import { receiverSecrets } from './deliveries.ts'
 import { button, element, frame, openAgain, part } from './dom.ts'
 import { type Exchange, SignInNeeded } from './exchange.ts'
 import { type Call, createHistory, type History } from './history.ts'
 import { asObject, clip, isObject, type Json, reasonOf, textOfJson } from './json.ts'
 import { goTo, listenToKeys, listenToTabs } from './keys.ts'
-import { createFetchOutside, hiddenHeaders, type Local, readLocal, tasksUrl } from './local.ts'
+import {
+  type AskReceivers,
+  createAskReceivers,
+  createFetchOutside,
+  hiddenHeaders,
+  type Local,
+  readLocal,
+  tasksUrl,
+} from './local.ts'
 import { finishSignIn, startSignIn } from './oauth.ts'
 import { restoreValues, type ShownItem, showItem, storedValues, titleOf } from './panels.ts'
 import { askUser } from './questions.ts'
@@ -42,6 +51,7 @@ let catalogue: Catalogue | undefined
 let refresh = (): void => {}
 let readJournal: TaskPlace['readJournal']
 let readErrors: ReadErrors | undefined
+let askReceivers: AskReceivers | undefined
 
 /** For screen readers. */
 function say(text: string): void {
@@ -67,7 +77,7 @@ function onExchange(exchange: Exchange): void {
 
 /** Reads the URL: a link, or the page before it was loaded again. */
 function askedId(): string | undefined {
-  return /^#((?:tool|resource|template|prompt)=.+)$/.exec(location.hash)?.[1]
+  return /^#((?:tool|resource|template|prompt|event)=.+)$/.exec(location.hash)?.[1]
 }
 
 async function connect(local: Local, bar: Bar): Promise<void> {
@@ -197,7 +207,7 @@ function showOffers({ client, described }: Connection, offers: readonly Offer[],
         'div',
         { id: 'item' },
         element('h2', {}, 'Connected'),
-        element('p', {}, 'The server offers no tools, resources or prompts to this client.'),
+        element('p', {}, 'The server offers no tools, resources, prompts or events to this client.'),
       ),
     )
   own.pick(picked === undefined ? askedId() : idOf(picked))
@@ -228,6 +238,7 @@ function show(
     },
     readJournal,
     readErrors,
+    askReceivers,
     onEnd: (values, outcome, ms) => history.add(toCall(offer, values), outcome, ms),
     marks: marksOf(offer),
     endpoint: history.endpoint,
@@ -244,9 +255,10 @@ function show(
 
 /** Without passwords: calls are listed and stored. */
 function toCall(offer: Offer, given: Json): Call {
-  const isSecret = offer.kind === 'tool' ? secretsOf(offer.item.inputSchema) : () => false
+  const { kind, item } = offer
+  const isSecret = kind === 'tool' || kind === 'event' ? secretsOf(item.inputSchema) : () => false
   const values = Object.fromEntries(Object.entries(given).filter(([name]) => !isSecret(name)))
-  return { id: idOf(offer), name: titleOf(offer.kind, offer.item), values }
+  return { id: idOf(offer), name: titleOf(kind, item), values }
 }
 
 /** Shows an earlier call in its form. */
@@ -325,6 +337,7 @@ async function start(): Promise<void> {
   part('listening').append(updates.node)
   readJournal = createReadJournal(local)
   readErrors = createReadErrors(local)
+  askReceivers = createAskReceivers(local)
   followReloads(local, {
     onReload: () => {
       shown?.outdate()
@@ -334,7 +347,7 @@ async function start(): Promise<void> {
   })
   log = createWireLog(
     { list: part('exchanges'), count: part('wire-count'), actions: part('wire-actions') },
-    { endpoint: () => local.endpoint, secrets: () => [bar.token() ?? ''], say },
+    { endpoint: () => local.endpoint, secrets: () => [bar.token() ?? '', ...receiverSecrets()], say },
   )
   const before = takeStored(local.endpoint)
   restoreValues(before)

@@ -1,4 +1,4 @@
-/** The middle of the page: one tool, resource, template or prompt, with its form and its result. */
+/** The middle of the page: one tool, resource, template, prompt or event, with its form and its result. */
 import {
   type ArgumentForm,
   createArgumentForm,
@@ -7,15 +7,17 @@ import {
   toStored,
 } from './argument-form.ts'
 import { suggest } from './completion.ts'
+import { type Deliveries, showDeliveries } from './deliveries.ts'
 import { code, element, nextId } from './dom.ts'
 import { labelled } from './form.ts'
 import { asList, asObject, asText, type Json, pretty } from './json.ts'
 import { createKept } from './kept.ts'
 import { moveByArrows, rove } from './keys.ts'
+import type { AskReceivers } from './local.ts'
 import { createRun, type RunPlace } from './run.ts'
 import { expand, variablesOf } from './uri-template.ts'
 
-export type Kind = 'tool' | 'resource' | 'template' | 'prompt'
+export type Kind = 'tool' | 'resource' | 'template' | 'prompt' | 'event'
 
 export interface Place extends Omit<RunPlace, 'onEnd'> {
   /** Called when a request has ended, with what the form held, and a word for how. */
@@ -25,6 +27,7 @@ export interface Place extends Omit<RunPlace, 'onEnd'> {
   readonly canComplete: boolean
   /** Earlier calls. */
   readonly history: HTMLElement
+  readonly askReceivers: AskReceivers | undefined
   /** What is known about the item. */
   readonly marks: readonly string[]
 }
@@ -79,7 +82,14 @@ export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
       schema: item.inputSchema,
       outputSchema: item.outputSchema,
     },
-    { ...place, onEnd: (outcome, ms) => place.onEnd(called, outcome, ms) },
+    {
+      ...place,
+      onResult: (result) => {
+        panel.onResult?.(result)
+        place.onResult(result)
+      },
+      onEnd: (outcome, ms) => place.onEnd(called, outcome, ms),
+    },
   )
   const heading = element('h2', { tabindex: '-1' }, asText(item.title) ?? titleOf(kind, item))
   const { tabs, views } = createViews(panel, item, place.history)
@@ -90,13 +100,17 @@ export function showItem(kind: Kind, item: Json, place: Place): ShownItem {
     // The end of a long form is far from its button.
     run.output.scrollIntoView({ block: 'nearest' })
   })
-  place.work.replaceChildren(describe(heading, kind, item, place.marks), tabs, form, run.output)
+  const more = panel.deliveries === undefined ? [] : [panel.deliveries.node]
+  place.work.replaceChildren(describe(heading, kind, item, place.marks), tabs, form, ...more, run.output)
   panel.prepare?.()
   return {
     heading,
     end: run.end,
     start: run.start,
-    outdate: run.outdate,
+    outdate: () => {
+      run.outdate()
+      panel.deliveries?.refresh()
+    },
     read: panel.read,
     write: panel.write,
     keep: () => panel.keep?.(),
@@ -122,23 +136,41 @@ interface Panel {
   readonly prepare?: () => void
   /** Keeps what the user typed. */
   readonly keep?: () => void
+  readonly onResult?: (result: Json) => void
+  /** Of an event. */
+  readonly deliveries?: Deliveries
 }
 
 const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } = {
   tool: ({ name, inputSchema }) => {
-    const form: ArgumentForm = createArgumentForm(inputSchema, 'Arguments')
-    const key = `tool ${String(name)}`
-    const draft = drafts.get(key)
-    if (draft !== undefined) form.restore(draft)
+    const { form, ...access } = keptForm(`tool ${String(name)}`, inputSchema)
     return {
       method: 'tools/call',
       verb: 'Call',
-      arguments: form,
+      ...access,
       fields: [form.node],
       params: () => ({ name, arguments: form.read() }),
-      keep: () => drafts.set(key, form.draft()),
-      read: form.read,
-      write: form.write,
+    }
+  },
+  event: (item, place) => {
+    const { name, inputSchema } = item
+    const { form, ...access } = keptForm(`event ${String(name)}`, inputSchema)
+    const cursor = element('input', { type: 'text', autocomplete: 'off', spellcheck: 'false' })
+    const label = {
+      title: 'Cursor',
+      hint: 'Of the last poll. Without one, a poll asks where to begin.',
+      isRequired: false,
+    }
+    return {
+      method: 'events/poll',
+      verb: 'Poll',
+      ...access,
+      fields: [form.node, labelled(label, cursor)],
+      params: () => ({ name, arguments: form.read(), cursor: cursor.value || null }),
+      onResult: (result) => {
+        cursor.value = asText(result.cursor) ?? cursor.value
+      },
+      deliveries: showDeliveries(item, { ...place, read: form.read }),
     }
   },
   resource: ({ uri }) => ({
@@ -182,6 +214,19 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
       keep: inputs.keep,
     }
   },
+}
+
+/** A form that keeps what the user typed. */
+function keptForm(
+  key: string,
+  schema: unknown,
+): { readonly form: ArgumentForm } & Required<Pick<Panel, 'arguments' | 'keep'>> &
+  Pick<Panel, 'read' | 'write'> {
+  const form: ArgumentForm = createArgumentForm(schema, 'Arguments')
+  const draft = drafts.get(key)
+  if (draft !== undefined) form.restore(draft)
+  const { read, write } = form
+  return { form, arguments: form, read, write, keep: () => drafts.set(key, form.draft()) }
 }
 
 interface TextInputs {
