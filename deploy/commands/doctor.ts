@@ -157,7 +157,7 @@ async function examine(
     degrades: [],
   })
   if ('failure' in server) return reportOf({ level: 'error', message: server.failure.message })
-  const { info, tools, asked, guarded } = server
+  const { info, tools, asked, guarded, hasScheduled } = server
   if (info === undefined) {
     const message = 'the server was not written with Mayfly: doctor cannot tell what it needs'
     return reportOf({ level: 'warning', message })
@@ -169,6 +169,7 @@ async function examine(
     ...cronSecretFindings(project, cronOf(project)),
     ...bindingFindings(info, target, cronOf(project), {
       makesEventTable: target.abilities.tasks === 'dynamodb' && makesTable(project, 'events'),
+      triggers: hasScheduled ? target.triggers?.(project) : undefined,
     }),
     ...authFindings(info),
     ...extensionFindings(info),

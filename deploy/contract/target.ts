@@ -82,6 +82,8 @@ export interface Target {
   logs?(project: Project, extra: readonly string[]): Logs
   /** `mayfly doctor`: what is missing or wrong for this platform. Does not start processes or use the network. */
   examine(project: Project): Promise<Finding[]>
+  /** `mayfly doctor`: the schedules of the platform's own configuration, which call `scheduled` of the default export. Undefined if it has none such. */
+  triggers?(project: Project): readonly string[]
   /** How a new project stores and runs tasks. Undefined if the platform cannot. */
   readonly tasks?: TaskPlatform
   /** `mayfly init`: throws `UsageError` for a name that a deployment refuses. `remedy` is what to do about it. Default: all are taken. */

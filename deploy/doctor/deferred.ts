@@ -30,12 +30,20 @@ export function taskFindings(
   return [{ level: 'warning', message }]
 }
 
+/** What the deployment adds to the server. */
+export interface EventsMade {
+  /** Default false. */
+  readonly makesEventTable?: boolean
+  /** The schedules that call `scheduled` of the entry. Default: the entry has none. */
+  readonly triggers?: readonly string[] | undefined
+}
+
 /** Where Events are stored, what makes the deliveries that `emit` did not, and what keeps them out of private networks. */
 export function eventFindings(
   info: DeploymentInfo,
   target: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
   cron: Cron | undefined,
-  makesEventTable: boolean,
+  { makesEventTable = false, triggers }: EventsMade,
 ): Finding[] {
   const { hasEvents = false, hasEventSender = false, sendsEventsToLoopback = false } = info
   if (!hasEvents) return []
@@ -45,7 +53,7 @@ export function eventFindings(
     ...(makesEventTable
       ? [{ level: 'ok', message: 'the deployment makes the table of events' } as const]
       : []),
-    ...storedEventFindings({ ...info, hasLocalEvents: isLocal }, target, cron),
+    ...storedEventFindings({ ...info, hasLocalEvents: isLocal }, target, cron, triggers),
     ...(sendsEventsToLoopback ? [LOOPBACK] : []),
   ]
   // On Cloudflare Workers, `fetch` reaches nothing private.
@@ -65,6 +73,7 @@ function storedEventFindings(
   { hasLocalEvents = false, hasEventRunner = false }: DeploymentInfo,
   { title, hasOneProcess, tasks }: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
   cron: Cron | undefined,
+  triggers: EventsMade['triggers'],
 ): Finding[] {
   if (hasLocalEvents && !hasOneProcess) {
     const message = `events are kept in memory, and ${title} may run several processes or isolates and end any of them: pass a shared store, see docs/mcp-events-running.md`
@@ -78,6 +87,15 @@ function storedEventFindings(
   if (isScheduled && cron !== undefined) {
     const message = `events have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}, which must be that of createEventEndpoint`
     return [{ level: 'ok', message }]
+  }
+  if (triggers !== undefined && triggers.length > 0) {
+    const message = `events have a store, and the cron trigger (${triggers.join(', ')}) calls "scheduled", which must call server.events.run({ env })`
+    return [{ level: 'ok', message }]
+  }
+  if (triggers !== undefined) {
+    const message =
+      'events have a store, but nothing repeats deliveries that failed: "scheduled" needs a cron trigger: [triggers] with crons = ["* * * * *"] belongs into wrangler.toml'
+    return [{ level: 'warning', message }]
   }
   const message = `events have a store, but nothing repeats deliveries that failed: ${REPEATING[tasks ?? 'process']}, see docs/mcp-events-running.md`
   return [{ level: 'warning', message }]

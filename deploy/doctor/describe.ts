@@ -3,7 +3,7 @@
  * the `url` of the endpoint if it is known, it asks the identity provider that people sign in with.
  */
 
-import { textOf } from '../../src/definition/error-text.ts'
+import { memberOf, textOf } from '../../src/definition/error-text.ts'
 import { serverWithin } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, Implementation } from '../../src/index.ts'
 import { placeOf } from '../../src/sign-in/place.ts'
@@ -31,6 +31,8 @@ export interface Description {
   readonly identity?: Identity | undefined
   /** Whether the server was found in an app that the entry exports. */
   readonly isApp?: boolean
+  /** Whether the entry exports a handler for the schedules of its platform. */
+  readonly hasScheduled?: boolean
   /** Why the server cannot serve any request: the error in a tool, resource or prompt. */
   readonly fault?: string | undefined
   /** What the identity provider says of the settings. Undefined: it was not asked. */
@@ -64,7 +66,9 @@ function describe(): Description {
     const tools = server?.getToolListInfo?.().tools
     const identity = tools && identify(serverWithin(server) as Described, tools)
     const guarded = tools && guardedIn(serverWithin(server) as Described)
-    return { info, tools: tools?.length, identity, isApp: server !== exported, ...(guarded && { guarded }) }
+    const hasScheduled = typeof memberOf(exported, 'scheduled') === 'function'
+    const isApp = server !== exported
+    return { info, tools: tools?.length, identity, isApp, hasScheduled, ...(guarded && { guarded }) }
   } catch (error) {
     return { info, tools: undefined, fault: textOf(error) }
   }

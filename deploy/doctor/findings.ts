@@ -11,7 +11,7 @@ import type { Cron } from '../project/cron.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 import { findSecret } from '../project/secrets.ts'
 import { ownFile, stageOption } from '../project/stages.ts'
-import { eventFindings, taskFindings } from './deferred.ts'
+import { type EventsMade, eventFindings, taskFindings } from './deferred.ts'
 import { FEATURES } from './used.ts'
 
 type Folders = Pick<Project, 'cwd' | 'entry' | 'stage'>
@@ -141,13 +141,13 @@ export function publicUrlFindings(
 /**
  * What the configuration lacks.
  *
- * @param made What the deployment adds by itself.
+ * @param made What the deployment adds to events.
  */
 export function bindingFindings(
   info: DeploymentInfo,
   target: Pick<Target, 'title' | 'abilities' | 'hasOneProcess' | 'tasks'>,
   cron: Cron | undefined,
-  { makesEventTable = false }: { readonly makesEventTable?: boolean } = {},
+  made: EventsMade = {},
 ): Finding[] {
   const { buses, rendezvous } = target.abilities
   const { legacy, hasBus, hasLocalBus = false, hasRendezvous, hasSessions = false } = info
@@ -171,11 +171,7 @@ export function bindingFindings(
     const message = `the bus is in memory, and ${target.title} may run several processes or isolates, so a change reaches only the clients of one: ${orNone(buses, target)}, see docs/events.md`
     findings.push({ level: 'warning', message })
   }
-  return [
-    ...findings,
-    ...taskFindings(info, target, cron),
-    ...eventFindings(info, target, cron, makesEventTable),
-  ]
+  return [...findings, ...taskFindings(info, target, cron), ...eventFindings(info, target, cron, made)]
 }
 
 /** Such as `pass redisBus or natsBus`. */

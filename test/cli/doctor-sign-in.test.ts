@@ -414,7 +414,8 @@ export default new MCPServer({ name: 'notes', version: '1.0.0', log: false, auth
     await using project = arrange({})
     const secret = 'a-secret-of-operators-of-40-characters-0'
     project.write('.env', `MAYFLY_EVENTS_SECRET=${secret}\n`)
-    project.write('wrangler.toml', 'name = "notes"\nmain = "server.ts"\ncompatibility_date = "2026-10-01"\n')
+    const wrangler = 'name = "notes"\nmain = "server.ts"\ncompatibility_date = "2026-10-01"\n'
+    project.write('wrangler.toml', wrangler)
     project.write(
       'server.ts',
       `import { env } from 'cloudflare:workers'
@@ -433,8 +434,12 @@ export default { fetch: cloudflare(server), scheduled: (_event, env) => server.e
       expect.arrayContaining([
         finding('error', 'with name = "EVENTS" and class_name = "MayflyEvents"'),
         finding('warning', 'events has allowLoopback'),
-        finding('warning', 'or let a cron trigger call server.events.run({ env })'),
+        finding('warning', '"scheduled" needs a cron trigger'),
       ]),
+    )
+    project.write('wrangler.toml', `${wrangler}[triggers]\ncrons = ["* * * * *"]\n`)
+    expect((await doctor(project, 'cloudflare')).findings).toContainEqual(
+      finding('ok', 'the cron trigger (* * * * *) calls "scheduled"'),
     )
   })
 

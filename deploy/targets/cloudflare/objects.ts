@@ -49,6 +49,14 @@ export async function objectFindings(project: Project): Promise<Finding[]> {
   })
 }
 
+/** The schedules of the configuration; an environment without its own has those of the rest. */
+export function triggers({ cwd, stage }: Project): readonly string[] {
+  const path = findWranglerConfig(cwd)
+  const settings = path === undefined ? {} : readSettings(path)
+  const section = stage === undefined ? undefined : memberOf(memberOf(settings, 'env'), stage)
+  return listOf(memberOf(memberOf(section, 'triggers') ?? settings.triggers, 'crons')).map(String)
+}
+
 interface Names {
   readonly project: Project
   readonly file: string

@@ -27,7 +27,7 @@ import { terminal } from '../../terminal/terminal.ts'
 import { COMPATIBILITY, CONFIG_NAMES, findWranglerConfig, wranglerConfig } from './config.ts'
 import { startDev } from './dev.ts'
 import { checkWorkerEntry } from './entry-check.ts'
-import { objectFindings } from './objects.ts'
+import { objectFindings, triggers } from './objects.ts'
 import { cloudflarePlace } from './place.ts'
 import { cloudflareRemoval, cloudflareRollback } from './release.ts'
 import { cloudflareSecrets } from './secrets.ts'
@@ -62,6 +62,7 @@ export const cloudflare: Target = {
   deployment,
   logs,
   examine,
+  triggers,
   files,
 }
 
