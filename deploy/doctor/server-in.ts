@@ -1,4 +1,4 @@
-/** Finds the server in what an entry exports: the server itself, a Worker that has it as `fetch`, or an app that has it in a route. */
+/** Finds the server in what an entry exports: the server itself, a Worker that has it as `fetch`, or an app, `{ ...app }` too, that has it in a route. */
 import type { MCPServer } from '../../src/index.ts'
 
 /** Also of an entry that was not written with Mayfly. */

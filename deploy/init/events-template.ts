@@ -54,7 +54,8 @@ export function eventLines(platform: TaskPlatform, hasApp: boolean): TaskLines {
         '',
         '// The cron trigger of wrangler.toml repeats deliveries that failed.',
       ],
-      exported: `{\n  fetch: ${hasApp ? 'app.fetch' : 'cloudflare(server)'},\n  ${SCHEDULED},\n}`,
+      // With the routes of an app, the commands of Mayfly find the server in it.
+      exported: `{\n  ${hasApp ? '...app' : 'fetch: cloudflare(server)'},\n  ${SCHEDULED},\n}`,
       routes: [],
     }
   return {

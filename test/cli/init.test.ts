@@ -1,6 +1,6 @@
 /** `mayfly init`: what it writes and what it refuses. That what it writes works is shown in `test/runtimes/init.test.ts`. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -76,6 +76,27 @@ describe('mayfly init', () => {
     const root = fileURLToPath(new URL('../../', import.meta.url))
     for (const [, path] of text.matchAll(/node_modules\/mayfly-mcp\/([\w./]+\w)/g))
       expect(existsSync(join(root, path!)), path).toBe(true)
+  })
+
+  test('doctor finds nothing wrong with a new Worker that has events in a Hono app', async () => {
+    await using project = new Project()
+    const args = ['notes', '--target', 'cloudflare', '--with', 'events', '--with', 'hono']
+    await init(project, ...args)
+    const folder = join(project.folder, 'notes')
+    mkdirSync(join(folder, 'node_modules'))
+    const root = fileURLToPath(new URL('../../', import.meta.url))
+    symlinkSync(root, join(folder, 'node_modules/mayfly-mcp'))
+    for (const name of ['hono', 'wrangler', 'zod'])
+      symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+
+    const { stdout } = await new MayflyProcess(['doctor', '--json'], folder).exited
+
+    const { findings } = JSON.parse(stdout) as { findings: { level: string; message: string }[] }
+    expect(findings.filter(({ level }) => level !== 'ok')).toEqual([])
+    expect(findings).toContainEqual({
+      level: 'ok',
+      message: expect.stringContaining('the cron trigger (* * * * *) calls "scheduled"'),
+    })
   })
 
   test.for([

@@ -122,7 +122,7 @@ test.concurrent.each([
   ],
   [
     'init shop --with aut',
-    'there is no template "aut": did you mean auth? Pass one of auth, sign-in, asking, tasks, hono, fromSdk',
+    'there is no template "aut": did you mean auth? Pass one of auth, sign-in, asking, tasks, events, hono, fromSdk',
   ],
   ['dev --traget node', "Unknown option '--traget': did you mean --target? See mayfly dev --help"],
   ['build --ouput x', "Unknown option '--ouput': did you mean --out? See mayfly build --help"],
