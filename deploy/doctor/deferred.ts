@@ -79,8 +79,11 @@ function storedEventFindings(
     const message = `events are kept in memory, and ${title} may run several processes or isolates and end any of them: pass a shared store, see docs/mcp-events-running.md`
     return [{ level: 'warning', message }]
   }
-  if (hasLocalEvents)
-    return [{ level: 'ok', message: 'events are kept in memory: they end with the process' }]
+  if (hasLocalEvents) {
+    const message =
+      'events and subscriptions are kept in memory: a restart or the next deployment loses them; pass a store that lasts, such as postgresEvents(sql), see docs/mcp-events-running.md'
+    return [{ level: 'warning', message }]
+  }
   if (hasEventRunner) return [{ level: 'ok', message: 'events have a store and a runner' }]
   // For these platforms, `build` writes the schedule.
   const isScheduled = tasks === 'cron' || tasks === 'dynamodb'

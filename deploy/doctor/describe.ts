@@ -41,7 +41,7 @@ export interface Description {
   readonly guarded?: readonly Guarded[]
 }
 
-/** A tool, prompt or resource. */
+/** A tool, prompt, resource or event. */
 export interface Guarded {
   /** `tool agenda` */
   readonly what: string
@@ -65,7 +65,7 @@ function describe(): Description {
   try {
     const tools = server?.getToolListInfo?.().tools
     const identity = tools && identify(serverWithin(server) as Described, tools)
-    const guarded = tools && guardedIn(serverWithin(server) as Described)
+    const guarded = tools && [...guardedIn(serverWithin(server) as Described), ...guardedEvents(info)]
     const hasScheduled = typeof memberOf(exported, 'scheduled') === 'function'
     const isApp = server !== exported
     return { info, tools: tools?.length, identity, isApp, hasScheduled, ...(guarded && { guarded }) }
@@ -85,6 +85,12 @@ function guardedIn(inner: Described): readonly Guarded[] {
     ...resources.templates.map(({ config }) => [`resource ${config.uriTemplate}`, config.scopes] as const),
   ]
   return all.flatMap(([what, scopes = []]) => (scopes.length === 0 ? [] : [{ what, scopes }]))
+}
+
+function guardedEvents(info: DeploymentInfo | undefined): readonly Guarded[] {
+  return Object.entries(info?.eventScopes ?? {}).flatMap(([id, scopes]) =>
+    scopes.length === 0 ? [] : [{ what: `event ${id}`, scopes }],
+  )
 }
 
 /** Nobody asks without all settings. */

@@ -4,11 +4,18 @@
  */
 import { toJsonLine } from '../definition/json-line.ts'
 import type { TracedGivenUp } from '../request/telemetry.ts'
+import type { DeliveryError } from './contract.ts'
+import { isLoopbackUrl } from './deliver/callback-url.ts'
 import type { Subscription } from './record.ts'
+
+/** What a line tells. */
+type Told = Pick<Subscription, 'url' | 'type' | 'owner' | 'lastError' | 'failedSince'>
 
 export interface DeliveryLog {
   /** What a request has changed. @param tries Requests with its event so far. */
   note(id: string, before: Subscription, after: Subscription, tries?: number): void
+  /** The endpoint of a new subscription did not prove that it wants events. */
+  notVerified(id: string, subscription: Told, reason: DeliveryError): void
   /** @param events How many of them. */
   gaveUp(id: string, subscription: Subscription, reason: TracedGivenUp['reason'], events: number): void
 }
@@ -21,6 +28,8 @@ const MINUTE_MS = 60_000
 
 const NEXT_TRY = 'They are tried again, with longer pauses each time.'
 const AFTER_REFRESH = 'Events wait until its client refreshes it.'
+
+const OWN_SENDER = 'For a URL of this machine, nodeEventSender needs "allowLoopback", too.'
 
 export function createDeliveryLog(): DeliveryLog {
   let minute = 0
@@ -43,7 +52,7 @@ export function createDeliveryLog(): DeliveryLog {
   const write = (
     level: 'info' | 'warn',
     id: string,
-    { url, type, owner, lastError }: Subscription,
+    { url, type, owner, lastError }: Told,
     what: string,
     more: object = {},
   ): void => {
@@ -81,6 +90,10 @@ export function createDeliveryLog(): DeliveryLog {
         write('warn', id, after, `fail (${after.lastError}). ${NEXT_TRY}`, { tries })
       else if (before.lastError !== undefined && after.lastError === undefined)
         write('info', id, after, 'work again.')
+    },
+    notVerified(id, subscription, reason) {
+      const hint = isLoopbackUrl(new URL(subscription.url)) ? ` ${OWN_SENDER}` : ''
+      write('warn', id, subscription, `cannot begin: it was not verified.${hint}`, { error: reason })
     },
     gaveUp(id, subscription, reason, events) {
       const why = reason === 'refused' ? 'the endpoint refused it' : 'it was deleted first'

@@ -71,9 +71,18 @@ export function callbackError(reason: DeliveryError): ProtocolError {
     EventErrorCode.callbackEndpoint,
     reason === 'challenge_failed'
       ? 'The callback endpoint did not return the challenge of its verification.'
-      : 'The callback endpoint could not be verified: it could not be reached, or refused the request.',
+      : `The callback endpoint could not be verified (${reason}): ${UNVERIFIED[reason]}.`,
     { reason },
   )
+}
+
+/** What a client can do about it. */
+const UNVERIFIED: { readonly [reason in Exclude<DeliveryError, 'challenge_failed'>]: string } = {
+  connection_refused: 'nothing answers there, or this server may not connect to its address',
+  timeout: 'it did not answer in time',
+  tls_error: 'its certificate is not valid for its host',
+  http_4xx: 'it refused the request, as with another secret than that of the subscription',
+  http_5xx: 'it failed',
 }
 
 /** As `terminated` tells it. */

@@ -61,6 +61,7 @@ export function events(options: EventsOptions): EventSupport {
         hasEventRunner: core.settings.runner !== undefined,
         hasEventSender: core.settings.deliver !== undefined,
         sendsEventsToLoopback: core.settings.allowLoopback,
+        eventScopes: Object.fromEntries([...core.settings.types].map(([id, { scopes }]) => [id, scopes])),
       }),
     },
   }

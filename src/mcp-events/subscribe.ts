@@ -101,7 +101,9 @@ async function verify(core: Core, { id, url, secret, fresh }: Wanted): Promise<v
   await countChallenge(core, fresh)
   const target = { url, subscriptionId: id, secrets: [secret], timeoutMs: VERIFY_TIMEOUT_MS }
   const verdict = await verifyEndpoint(core.sender, target)
-  if (!verdict.isVerified) throw callbackError(verdict.reason)
+  if (verdict.isVerified) return
+  core.deliveryLog.notVerified(id, fresh, verdict.reason)
+  throw callbackError(verdict.reason)
 }
 
 /** Ends a subscription that its caller may not have any more. */

@@ -79,6 +79,8 @@ declare module '../request/extension.ts' {
     hasEventSender?: boolean
     /** Whether webhooks of this machine are accepted, for development. Default false. */
     sendsEventsToLoopback?: boolean
+    /** The scopes that events need of their subscribers, by the `id` of the event. Default: none need any. */
+    eventScopes?: { readonly [event: string]: readonly string[] }
   }
   interface ExtensionApis {
     /** Emits events of this server and delivers them. Undefined without the option `events`. */

@@ -161,6 +161,12 @@ describe('check --as chatgpt', () => {
       true,
       { verdict: 'degrades', detail: expect.stringContaining('takes no event by webhook') },
     ],
+    [
+      'none that the token may see',
+      answering('events/list', resulting({ events: [] })),
+      true,
+      { verdict: 'degrades', fix: expect.stringContaining('this token may lack them') },
+    ],
   ])('%s', async ([, change, hasAuth, found]) => {
     await using server = await start(change, hasAuth).running
     expect(await walk(server.url, hasAuth ? TOKEN : undefined)).toMatchObject(found)

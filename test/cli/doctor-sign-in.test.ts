@@ -438,6 +438,23 @@ export default { fetch: cloudflare(server), scheduled: (_event, env) => server.e
     )
   })
 
+  test('a scope of an event that signIn does not give out, and events that a restart loses', async () => {
+    await using project = arrange({
+      more: `import { createEvent, createMemoryEvents, events } from 'mayfly-mcp/mcp-events'
+const made = createEvent({ id: 'note.created', description: 'A new note', scopes: ['notes:read'] })`,
+      http: 'events: events({ types: { made }, store: createMemoryEvents() }),',
+    })
+    expect((await doctor(project, 'node')).findings).toEqual(
+      expect.arrayContaining([
+        finding(
+          'warning',
+          'nobody can use the event note.created: signIn does not give out the scope notes:read',
+        ),
+        finding('warning', 'subscriptions are kept in memory: a restart or the next deployment loses them'),
+      ]),
+    )
+  })
+
   test('mayfly deploy refuses a Worker without the binding, before wrangler uploads it', async () => {
     await using project = arrange({ store, more: EXPORT })
     writeWrangler(project)

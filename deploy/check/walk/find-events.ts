@@ -36,8 +36,13 @@ async function judge({ mode }: FindEvents, endpoint: Trail['endpoint']): Promise
       'subscriptions belong to a principal: the server needs "auth"; pass a token with --bearer-env to see what it offers then',
     )
   const [first] = events
+  if (!isObject(first))
+    return degrades(
+      'no event is listed',
+      'declare one, or let the authorization server give out the scopes that the events need: this token may lack them',
+    )
   return degrades(
-    isObject(first) ? `it takes no event by ${mode}, such as ${quote(first.name)}` : 'no event is listed',
+    `it takes no event by ${mode}, such as ${quote(first.name)}`,
     `offer events by ${mode}: it does not poll, and holds no streams`,
   )
 }

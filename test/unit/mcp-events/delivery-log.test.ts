@@ -10,9 +10,13 @@ afterEach(() => {
 
 const DAY = 86_400_000
 
-function start() {
+function start(more: Parameters<typeof createEventServer>[0] = {}) {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
-  const server = createEventServer({ runner: { isPrompt: true, wake() {} } as never, concurrency: 50 })
+  const server = createEventServer({
+    runner: { isPrompt: true, wake() {} } as never,
+    concurrency: 50,
+    ...more,
+  })
   const lines = () =>
     warn.mock.calls.map(([line]) => JSON.parse(String(line)) as { message: string; [name: string]: unknown })
   return {
@@ -49,6 +53,26 @@ it('says that deliveries begin to fail, are suspended, and work again: once each
     { level: 'warn', ...about, error: 'http_5xx', failedSince: '2026-11-29T13:00:00.000Z' },
     { level: 'info', ...about },
   ])
+})
+
+it('says why an endpoint was not verified, to its client and in the log', async () => {
+  const { subscribe, endpoints, said, lines } = start({ allowLoopback: true })
+  endpoints.verify = () => ({ failure: 'address' })
+  const url = 'http://127.0.0.1:4000/private?key=1'
+  const { error } = await subscribe({}, 'alice', { url })
+  expect(error).toMatchObject({
+    code: -32015,
+    message: expect.stringContaining('(connection_refused): nothing answers there'),
+    data: { reason: 'connection_refused' },
+  })
+  endpoints.verify = () => ({ status: 401, body: 'private' })
+  expect((await subscribe()).error).toMatchObject({ message: expect.stringContaining('another secret') })
+  expect(said()).toEqual([
+    '127.0.0.1:4000 cannot begin: it was not verified. For a URL of this machine, nodeEventSender needs "allowLoopback", too.',
+    'a.example.com cannot begin: it was not verified.',
+  ])
+  expect(lines()).toMatchObject([{ level: 'warn', error: 'connection_refused' }, { error: 'http_4xx' }])
+  expect(JSON.stringify(lines())).not.toContain('private')
 })
 
 it.each([
