@@ -9,7 +9,8 @@ const note = z.object({ text: z.string(), tag: z.string().optional() })
 const noteCreated = createEvent({
   id: 'note.created',
   description: 'A note was added; with a tag, only notes that have it',
-  inputSchema: z.object({ tag: z.string().optional() }),
+  // Strict: a misspelt argument would subscribe to all notes.
+  inputSchema: z.strictObject({ tag: z.string().optional() }),
   payloadSchema: note,
   // An event looks only at subscriptions with its tag, and at those without one.
   index: ['tag'],

@@ -36,7 +36,7 @@ export function readmeFile(
   )
   const hasAuth = templates.has('auth')
   const url = `http://127.0.0.1:${targets[0]?.[1].defaultPort}${path}`
-  const token = hasAuth ? ' The `<token>` there is the `API_TOKEN` of `.env`.' : ''
+  const token = hasAuth ? ' The token that clients need is the `API_TOKEN` of `.env`.' : ''
   const call = templates.has('sign-in')
     ? ''
     : ` While it runs, this calls a tool:
@@ -54,7 +54,7 @@ npm test
 npm run types
 \`\`\`
 ${blocks.join('')}
-\`npm run dev\` prints the URL and the client configuration.${token}${call}
+\`npm run dev\` prints the URL, and how to add it to a client.${token}${call}
 
 \`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer <token>` for one that wants a token' : ''}.
 
