@@ -12,6 +12,9 @@ interface Entries {
 
 const CONTENT: Entries = { member: 'content', isWellFormed: (entry) => isSpecType.ContentBlock(entry) }
 
+/** They are read by this client. */
+const EVENTS: Entries = { member: 'events', isWellFormed: isObject }
+
 /** Lists that may be long, by the request. */
 const ENTRIES: { readonly [method: string]: Entries } = {
   'tools/call': CONTENT,
@@ -20,6 +23,8 @@ const ENTRIES: { readonly [method: string]: Entries } = {
     member: 'contents',
     isWellFormed: (entry) => isSpecType.ReadResourceResult({ contents: [entry] }),
   },
+  'events/list': EVENTS,
+  'events/poll': EVENTS,
   'prompts/get': { member: 'messages', isWellFormed: (entry) => isSpecType.PromptMessage(entry) },
 }
 

@@ -68,6 +68,42 @@ it.each([
   await expect(asked).rejects.toThrow(`${member}[0] is malformed`)
 })
 
+it('1000 events of a poll, and offers with large schemas, are returned', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 500 }, (_none, at) => [`p${at}`, { type: 'string' }]),
+  )
+  const { client } = await visit(
+    startHostile((exchange) => {
+      const { method } = exchange.message ?? {}
+      if (method === 'events/poll')
+        answer(exchange, {
+          events: Array.from({ length: 1000 }, (_none, at) => ({
+            eventId: `e${at}`,
+            name: 'a',
+            timestamp: '2026-11-30T00:00:00Z',
+            data: {},
+          })),
+          cursor: 'c',
+          truncated: false,
+          hasMore: false,
+        })
+      else if (method === 'events/list')
+        answer(exchange, {
+          events: Array.from({ length: 10 }, (_none, at) => ({
+            name: `e${at}`,
+            delivery: ['poll'],
+            inputSchema: { type: 'object', properties },
+          })),
+        })
+      else return false
+      return true
+    }),
+  )
+
+  expect((await client.events.poll('evil', { name: 'a' })).events).toHaveLength(1000)
+  expect(await client.events.list('evil')).toHaveLength(10)
+})
+
 it('20,000 valid entries and any structuredContent are returned', async () => {
   const result = {
     content: Array.from({ length: 20_000 }, () => ({ type: 'text', text: '' })),
