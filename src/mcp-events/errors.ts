@@ -66,12 +66,15 @@ export function unsupported(feature: string, value: unknown, message: string): P
   return new ProtocolError(EventErrorCode.unsupported, message, { feature, value })
 }
 
-export function callbackError(reason: DeliveryError): ProtocolError {
+/** @param isLoopback whether it is on this machine, which only a server in development accepts. */
+export function callbackError(reason: DeliveryError, isLoopback: boolean): ProtocolError {
+  const sender =
+    isLoopback && reason === 'connection_refused' ? ' nodeEventSender needs "allowLoopback", too.' : ''
   return new ProtocolError(
     EventErrorCode.callbackEndpoint,
     reason === 'challenge_failed'
       ? 'The callback endpoint did not return the challenge of its verification.'
-      : `The callback endpoint could not be verified (${reason}): ${UNVERIFIED[reason]}.`,
+      : `The callback endpoint could not be verified (${reason}): ${UNVERIFIED[reason]}.${sender}`,
     { reason },
   )
 }

@@ -10,7 +10,14 @@ export async function startWorkerd(
   source: Pick<BuildOptions, 'entryPoints' | 'stdin' | 'splitting'>,
   objects: readonly string[] = [],
 ): Promise<Miniflare> {
-  const { outputFiles } = await build({ ...source, bundle: true, write: false, format: 'esm', outdir: '/' })
+  const { outputFiles } = await build({
+    ...source,
+    bundle: true,
+    write: false,
+    format: 'esm',
+    outdir: '/',
+    external: ['cloudflare:*'],
+  })
   // Of a split bundle, one of several files.
   const [only, ...others] = outputFiles.map(({ path }) => path)
   const entry = others.length === 0 ? only : '/stdin.js'

@@ -1,8 +1,9 @@
 /** Events on workerd. */
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { modernRequest, readStream } from '../../contract/wire.ts'
 import { startWorkerd, urlOf } from '../cloudflare/_workerd.ts'
+import { SECRET, startEndpoint } from './_endpoint.ts'
 import { eventScenario } from './_scenario.ts'
 import { TOKEN } from './_token.ts'
 import { callTool, createWire } from './_wire.ts'
@@ -17,6 +18,18 @@ const contents = `import { createNotes } from ${JSON.stringify(SERVER)}
   const create = () => createNotes({}, { http: { maxListenMs: ${LISTEN_MS} } })
   export default { fetch: (...given) => (server ??= create()).fetch(...given) }`
 
+// As `mayfly init` writes it.
+const SCHEDULED = `import { env } from 'cloudflare:workers'
+  import { cloudflare, durableObjectEvents } from 'mayfly-mcp/cloudflare'
+  import { createNotes } from ${JSON.stringify(SERVER)}
+  export { MayflyEvents } from 'mayfly-mcp/cloudflare'
+  const server = createNotes({ store: durableObjectEvents(env.MayflyEvents) })
+  export default { fetch: cloudflare(server), scheduled: (_event, env) => server.events.run({ env }) }`
+
+interface Triggered {
+  scheduled(options: { readonly cron: string }): Promise<{ readonly outcome: string }>
+}
+
 describe('workerd', () => {
   const start = async () => {
     const workerd = await startWorkerd({ stdin: { contents, resolveDir: import.meta.dirname } })
@@ -24,6 +37,36 @@ describe('workerd', () => {
   }
 
   eventScenario(start)
+
+  it('a Worker with a scheduled handler: its cron trigger repeats a delivery that failed', async () => {
+    const endpoint = await startEndpoint()
+    const workerd = await startWorkerd({ stdin: { contents: SCHEDULED, resolveDir: import.meta.dirname } }, [
+      'MayflyEvents',
+    ])
+    try {
+      const send = createWire(new URL('/mcp', await urlOf(workerd)))
+      const delivery = { mode: 'webhook', url: endpoint.url.href, secret: SECRET }
+      await send('events/subscribe', { name: 'note.created', arguments: {}, delivery })
+      endpoint.answer = () => ({ status: 503 })
+      await callTool(send, 'add_note', { text: 'again' })
+      await vi.waitFor(() => expect(endpoint.received).toHaveLength(1))
+      endpoint.answer = () => ({ status: 204 })
+
+      // Miniflare types it as a request.
+      const worker: unknown = await workerd.getWorker()
+      const { scheduled } = worker as Triggered
+      await vi.waitFor(
+        async () => {
+          expect(await scheduled({ cron: '* * * * *' })).toMatchObject({ outcome: 'ok' })
+          expect(endpoint.received.map(({ body }) => body.data.text)).toEqual(['again', 'again'])
+        },
+        { timeout: 60_000, interval: 1000 },
+      )
+    } finally {
+      await workerd.dispose()
+      await endpoint.close()
+    }
+  })
 
   it('a stream gets an event, then a heartbeat, and ends with its result at its limit [events.stream]', async () => {
     const { url, close } = await start()
