@@ -13,6 +13,7 @@ export type { ProgressUpdate, RequestSettings } from './client/connection.ts'
 export type { ToolCatalog, ToolDefinition } from './client/definitions.ts'
 export { MCPClientError, type MCPClientErrorCode } from './client/errors.ts'
 export type { EventStream } from './client/event-iterator.ts'
+export type { EventSubscribeSettings } from './client/event-refresh.ts'
 export type { EventStreamSettings } from './client/event-stream.ts'
 export type {
   EventPoll,

@@ -4,6 +4,7 @@ import { checkTimeout } from './config.ts'
 import { REQUEST_SETTINGS, type RequestSettings } from './connection.ts'
 import { readPage, readPolled, readSubscribed } from './event-answers.ts'
 import type { EventStream } from './event-iterator.ts'
+import { type EventSubscribeSettings, Refreshes, SUBSCRIBE_SETTINGS } from './event-refresh.ts'
 import { request } from './event-requests.ts'
 import { type EventStreamSettings, openEventStream, STREAM_SETTINGS } from './event-stream.ts'
 import type {
@@ -34,11 +35,11 @@ export interface ClientEvents<Name extends string> {
    * @throws MCPClientError from the loop: what the server refuses, or if it could not be reached seven times in a row.
    */
   stream(server: Name, selection: EventStreamSelection, settings?: EventStreamSettings): EventStream
-  /** Subscribes a webhook, or refreshes the subscription with the same URL, event and arguments. */
+  /** Subscribes a webhook, or refreshes the subscription with the same URL, event and arguments. `{ refresh: true }` repeats it in time. */
   subscribe(
     server: Name,
     subscription: EventSubscription,
-    settings?: RequestSettings,
+    settings?: EventSubscribeSettings,
   ): Promise<SubscribedEvents>
   /** Ends a subscription. Takes also what `subscribe` took: the name, the arguments and the URL say which one it is. */
   unsubscribe(
@@ -75,6 +76,7 @@ export function createClientEvents<Name extends string>(servers: Servers<Name>):
     refuseUnknown(`The settings of ${method.replace('/', '.')}`, settings, REQUEST_SETTINGS)
     return request(servers.of(server), method, params, settings, read)
   }
+  const refreshes = new Refreshes()
   return {
     async list(server, settings) {
       const events: OfferedEvent[] = []
@@ -106,10 +108,16 @@ export function createClientEvents<Name extends string>(servers: Servers<Name>):
     },
     async subscribe(server, subscription, settings) {
       requireOptions('events.subscribe', subscription, SUBSCRIPTION, 'name', 'delivery')
-      const { delivery, ...rest } = subscription
+      refuseUnknown('The settings of events.subscribe', settings, SUBSCRIBE_SETTINGS)
+      const { delivery } = subscription
       requireOptions('"delivery" of events.subscribe', delivery, DELIVERY, 'url', 'secret')
-      const params = { arguments: {}, cursor: null, ...rest, delivery: { mode: 'webhook', ...delivery } }
-      return ask(server, 'events/subscribe', params, settings, readSubscribed)
+      // A copy, since it may be sent again much later.
+      const params = JSON.parse(
+        JSON.stringify({ arguments: {}, ...subscription, delivery: { mode: 'webhook', ...delivery } }),
+      ) as object
+      return refreshes.subscribe(servers.of(server), subscription, settings ?? {}, (cursor, given) =>
+        ask(server, 'events/subscribe', { ...params, cursor }, given, readSubscribed),
+      )
     },
     async unsubscribe(server, subscription, settings) {
       requireOptions('events.unsubscribe', subscription, SUBSCRIPTION, 'name', 'delivery')
@@ -120,6 +128,7 @@ export function createClientEvents<Name extends string>(servers: Servers<Name>):
         delivery: { url },
       } = subscription
       const params = { name, arguments: args, delivery: { mode: 'webhook', url } }
+      await refreshes.end(servers.of(server), subscription)
       await ask(server, 'events/unsubscribe', params, settings, () => true)
     },
   }

@@ -966,6 +966,11 @@ export const REQUIREMENTS = {
     statement: 'A stream of MCPClient continues at the stored cursor: each event at least once.',
     source: ['docs/client.md'],
   },
+  'events.client-refresh': {
+    statement:
+      'MCPClient refreshes a subscription before it expires, if it is asked to, until it is refused.',
+    source: [EVENTS],
+  },
   'events.chatgpt': {
     statement: 'A client subscribes as OpenAI documents it for ChatGPT, also after initialize of 2025-03-26.',
     source: ['docs/mcp-events.md'],

@@ -106,6 +106,16 @@ export const idOf = ({ value }: IteratorResult<ReceivedEvent, undefined>) => val
 
 const META = (id: unknown) => ({ 'io.modelcontextprotocol/subscriptionId': id })
 
+/** What a server of the modern era says of itself. */
+export const DISCOVERED = {
+  supportedVersions: ['2026-07-28'],
+  capabilities: { events: {} },
+  serverInfo: { name: 's', version: '1' },
+  ttlMs: 0,
+  cacheScope: 'private',
+  resultType: 'complete',
+}
+
 /** A server of the modern era that answers `events/stream` with `script`. */
 export async function startScripted(
   script: (
@@ -121,14 +131,7 @@ export async function startScripted(
     const { id, method, params } = text === '' ? {} : JSON.parse(text)
     if (id === undefined) return void response.writeHead(405).end()
     if (method === 'server/discover') {
-      const result = {
-        supportedVersions: ['2026-07-28'],
-        capabilities: { events: {} },
-        serverInfo: { name: 's', version: '1' },
-        ttlMs: 0,
-        cacheScope: 'private',
-        resultType: 'complete',
-      }
+      const result = DISCOVERED
       response.writeHead(200, { 'content-type': 'application/json' })
       return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
     }
