@@ -2,10 +2,12 @@
  * Puts a stored event into the subscriptions that want it. Its progress is stored with each step, so that another process can continue.
  * Events of a type are put in one after the other: so each subscription has them in order.
  */
+import { type Backoff, backoffMs } from '../definition/backoff.ts'
+import { pause } from '../definition/pause.ts'
 import type { KeyedWrite } from '../keyed/store.ts'
 import { patternsFor } from './canonical.ts'
 import { type Core, isWanted } from './core.ts'
-import { type Entry, untilMade } from './data.ts'
+import type { Entry } from './data.ts'
 import type { StoredEvent } from './emit.ts'
 import type { EventType } from './event.ts'
 import { eventKey, idIn, matchPrefix, outboxKey, outboxPrefix, seqIn, subscriptionKey } from './keys.ts'
@@ -21,12 +23,32 @@ interface Progress {
 /** Each needs up to three writes, and the progress one. */
 const PER_COMMIT = 8
 
-/** Continues with the oldest event of a type until none is left, or there is no time. False: some are left. */
+/** Between two looks at what another process does. */
+const LOOKS: Backoff = { firstMs: 25, maxMs: 400 }
+
+/**
+ * Continues with the oldest event of a type until none is left, or there is no time. False: some are left.
+ *
+ * A process that another one was faster than leaves the events to that one, as long as it goes on: if all tried, each of them would ask for
+ * everything in vain.
+ */
 export async function fanOut(core: Core, type: EventType, hasTime: () => boolean): Promise<boolean> {
+  let losses = 0
+  let seen: { readonly seq: number; readonly version: string } | undefined
   const step = async (): Promise<boolean> => {
     const waiting = await firstWaiting(core, type.id)
-    if (waiting !== undefined && hasTime()) await putIn(core, type, waiting, hasTime)
-    return waiting !== undefined
+    if (waiting === undefined) return false
+    if (!hasTime()) return true
+    const progress = await core.data.read<Progress>(outboxKey(type.id, waiting))
+    const goesOn = losses > 0 && (seen?.seq !== waiting || seen.version !== progress?.version)
+    seen = progress && { seq: waiting, version: progress.version }
+    if (!goesOn && progress !== undefined) {
+      const lostAt = await putIn(core, type, { seq: waiting, progress }, hasTime)
+      if (lostAt !== undefined) seen = { seq: waiting, version: lostAt.version }
+      losses = lostAt === undefined ? 0 : losses + 1
+    }
+    if (losses > 0) await pause(backoffMs(losses, LOOKS) * (0.5 + Math.random() / 2))
+    return true
   }
   return oneAtATime(core.lineOf(type.id), step, hasTime)
 }
@@ -37,39 +59,41 @@ export async function firstWaiting({ data }: Core, type: string): Promise<number
   return keys[0] === undefined ? undefined : seqIn(keys[0], outboxPrefix(type))
 }
 
-async function putIn(core: Core, type: EventType, seq: number, hasTime: () => boolean): Promise<void> {
+/** @returns how far it was, if its entry or a subscription was changed meanwhile. */
+async function putIn(
+  core: Core,
+  type: EventType,
+  { seq, progress: first }: { readonly seq: number; readonly progress: Entry<Progress> },
+  hasTime: () => boolean,
+): Promise<Entry<Progress> | undefined> {
   const { data } = core
   const key = outboxKey(type.id, seq)
   const event = await data.read<StoredEvent>(eventKey(type.id, seq))
   const patterns = event === undefined ? [] : await patternsFor(type.index, event.value.data)
-  while (hasTime()) {
-    const isOver = await untilMade(async () => {
-      const progress = await data.read<Progress>(key)
-      // Another process has finished it.
-      if (progress === undefined) return true
-      const { pattern = 0, after } = progress.value
-      const own = patterns[pattern]
-      if (event === undefined || own === undefined)
-        return (await data.commit([{ key, ifVersion: progress.version }])) === undefined ? undefined : true
-      const page = await data.keys(matchPrefix(type.id, own), PER_COMMIT, after)
-      const found = page.keys.slice(0, PER_COMMIT)
-      const isCut = found.length < page.keys.length
-      const writes = await Promise.all(found.map((one) => toQueue(core, type, idIn(one), seq, event.value)))
-      const next = isCut ? found.at(-1) : page.next
-      const moved: Progress = next === undefined ? { pattern: pattern + 1 } : { pattern, after: next }
-      const made = await data.commit([
-        {
-          key,
-          value: JSON.stringify(moved),
-          ifVersion: progress.version,
-          ...(progress.expiresAt !== undefined && { expiresAt: progress.expiresAt }),
-        },
-        ...writes.flat(),
-      ])
-      return made === undefined ? undefined : false
-    })
-    if (isOver) return
+  for (let progress: Entry<Progress> | undefined = first; progress !== undefined && hasTime(); ) {
+    const { pattern = 0, after } = progress.value
+    const own = patterns[pattern]
+    if (event === undefined || own === undefined)
+      return (await data.commit([{ key, ifVersion: progress.version }])) === undefined ? progress : undefined
+    const page = await data.keys(matchPrefix(type.id, own), PER_COMMIT, after)
+    const found = page.keys.slice(0, PER_COMMIT)
+    const isCut = found.length < page.keys.length
+    const writes = await Promise.all(found.map((one) => toQueue(core, type, idIn(one), seq, event.value)))
+    const next = isCut ? found.at(-1) : page.next
+    const moved: Progress = next === undefined ? { pattern: pattern + 1 } : { pattern, after: next }
+    const made = await data.commit([
+      {
+        key,
+        value: JSON.stringify(moved),
+        ifVersion: progress.version,
+        ...(progress.expiresAt !== undefined && { expiresAt: progress.expiresAt }),
+      },
+      ...writes.flat(),
+    ])
+    if (made === undefined) return progress
+    progress = await data.read<Progress>(key)
   }
+  return undefined
 }
 
 async function toQueue(

@@ -1,4 +1,4 @@
-/** Many events at once in one process: each is one more, not one more for each of the others. */
+/** Many events at once, in one process and in several: each is one more, not one more for each of the others. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { KeyedStore } from '../../../src/keyed/store.ts'
 import { createMemoryEvents } from '../../../src/mcp-events.ts'
@@ -55,6 +55,52 @@ describe.each([
     if (isSubscribed) expect(many.titles).toEqual(Array.from({ length: 160 }, (_none, number) => number))
     expect(many.each).toBeLessThan(few.each * 1.5)
   })
+})
+
+/** Events that several processes emit at the same time. Each request of the store takes a moment, in which the others go on. */
+async function measureProcesses(count: number) {
+  const { counts, counted } = counting()
+  const moment = () => new Promise((resolve) => setTimeout(resolve, 1))
+  const shared: KeyedStore = {
+    ...counted,
+    read: (key) => moment().then(() => counted.read(key)),
+    list: (options) => moment().then(() => counted.list(options)),
+    commit: (version, writes) => moment().then(() => counted.commit(version, writes)),
+  }
+  const first = createEventServer({}, shared)
+  expect((await first.subscribe()).error).toBeUndefined()
+  const others = Array.from({ length: count - 1 }, () =>
+    createEventServer({ deliver: first.endpoints }, shared),
+  )
+  const processes = [first, ...others]
+  counts.asked = 0
+  await Promise.all(
+    processes.map(async ({ server }, process) => {
+      const work: Promise<unknown>[] = []
+      for (let number = 0; number < 10; number++)
+        await server.events.emit(
+          'incident.created',
+          { title: `${process}.${number}`, severity: 'P1' },
+          { waitUntil: (run) => void work.push(run) },
+        )
+      await Promise.all(work)
+    }),
+  )
+  expect(processes.flatMap(({ errors }) => errors)).toEqual([])
+  const titles = first.endpoints.received.map(({ body }) => String(body.data.title))
+  const events = count * 10
+  expect([titles.length, new Set(titles).size]).toEqual([events, events])
+  return { each: counts.asked / events, titles }
+}
+
+it('of eight processes that emit at once, one puts the events in: each is delivered once, in order', async () => {
+  const alone = await measureProcesses(1)
+  const eight = await measureProcesses(8)
+  for (let process = 0; process < 8; process++)
+    expect(eight.titles.filter((title) => title.startsWith(`${process}.`))).toEqual(
+      Array.from({ length: 10 }, (_none, number) => `${process}.${number}`),
+    )
+  expect(eight.each).toBeLessThan(alone.each * 2.5)
 })
 
 it('a run whose invocation was ended holds up no other for more than five seconds', async () => {
