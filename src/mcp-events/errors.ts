@@ -66,15 +66,12 @@ export function unsupported(feature: string, value: unknown, message: string): P
   return new ProtocolError(EventErrorCode.unsupported, message, { feature, value })
 }
 
-/** @param isLoopback whether it is on this machine, which only a server in development accepts. */
-export function callbackError(reason: DeliveryError, isLoopback: boolean): ProtocolError {
-  const sender =
-    isLoopback && reason === 'connection_refused' ? ' nodeEventSender needs "allowLoopback", too.' : ''
+export function callbackError(reason: DeliveryError): ProtocolError {
   return new ProtocolError(
     EventErrorCode.callbackEndpoint,
     reason === 'challenge_failed'
       ? 'The callback endpoint did not return the challenge of its verification.'
-      : `The callback endpoint could not be verified (${reason}): ${UNVERIFIED[reason]}.${sender}`,
+      : `The callback endpoint could not be verified (${reason}): ${UNVERIFIED[reason]}.`,
     { reason },
   )
 }

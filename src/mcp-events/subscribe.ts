@@ -7,7 +7,7 @@ import { patternOf, shortDigest, subscriptionIdOf } from './canonical.ts'
 import { countChallenge } from './challenges.ts'
 import { type Core, maySubscribe } from './core.ts'
 import { untilMade } from './data.ts'
-import { checkCallbackUrl, isLoopbackUrl } from './deliver/callback-url.ts'
+import { checkCallbackUrl } from './deliver/callback-url.ts'
 import { checkSecret } from './deliver/sign.ts'
 import { verifyEndpoint } from './deliver/verify.ts'
 import { callbackError, forbidden } from './errors.ts'
@@ -103,7 +103,7 @@ async function verify(core: Core, { id, url, secret, fresh }: Wanted): Promise<v
   const verdict = await verifyEndpoint(core.sender, target)
   if (verdict.isVerified) return
   core.deliveryLog.notVerified(id, fresh, verdict.reason)
-  throw callbackError(verdict.reason, isLoopbackUrl(new URL(url)))
+  throw callbackError(verdict.reason)
 }
 
 /** Ends a subscription that its caller may not have any more. */

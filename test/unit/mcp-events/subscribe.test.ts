@@ -159,14 +159,6 @@ describe('events/subscribe', () => {
     expect((await unsubscribe()).error).toMatchObject({ code: -32011 })
   })
 
-  it('a sender that does not reach this machine → the option that it needs, and of others nothing', async () => {
-    const { subscribe, endpoints } = createEventServer({ allowLoopback: true })
-    endpoints.verify = () => ({ failure: 'address' })
-    const refusal = async (url: string) => (await subscribe({}, 'alice', { url })).error?.message
-    expect(await refusal('http://127.0.0.1:4000/')).toContain('nodeEventSender needs "allowLoopback", too')
-    expect(await refusal(URL_B)).not.toContain('allowLoopback')
-  })
-
   it('an origin that is allowed needs no challenge, and others are refused', async () => {
     const { subscribe, endpoints } = createEventServer({ allowedOrigins: ['https://a.example.com'] })
     expect((await subscribe()).result).toBeDefined()
