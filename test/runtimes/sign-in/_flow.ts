@@ -14,6 +14,7 @@ import { Desk } from '../auth/_desk.ts'
 import { startPostgresServer, startRedisServer } from '../buses/_servers.ts'
 import { Browser, formOf, type Hop } from './_browser.ts'
 import { act as actHere, type Order, type Outcome, REDIRECT } from './_client.ts'
+import { visitWithInspector } from './_inspector.ts'
 import { OTHER_CLIENTS, type OtherClient } from './_others.ts'
 
 export const SECRET = 'a secret of thirty-two characters or more'
@@ -408,6 +409,12 @@ export function signInFlow(name: string, platform: Platform, path = '/mcp'): voi
     // They call `fetch` themselves, so they reach what listens on this machine.
     if (publicUrl === undefined)
       it.each(OTHER_CLIENTS)('%s signs in, calls, refreshes', (_client, create) => otherClient(site, create))
+
+    it.runIf(process.env.MAYFLY_INSPECTOR && publicUrl === undefined)(
+      'the Inspector in Chromium signs in and calls',
+      { timeout: 120_000 },
+      () => visitWithInspector(site.url),
+    )
 
     it.runIf(platform.isLasting && publicUrl === undefined)(
       'a refresh of the provider’s token that is answered after the call → the next call has it, and nothing is lost',
