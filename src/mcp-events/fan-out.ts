@@ -35,7 +35,7 @@ const LOOKS: Backoff = { firstMs: 25, maxMs: 400 }
 export async function fanOut(core: Core, type: EventType, hasTime: () => boolean): Promise<boolean> {
   let losses = 0
   let seen: { readonly seq: number; readonly version: string } | undefined
-  const step = async (): Promise<boolean> => {
+  const step = async (mayGoOn: () => boolean): Promise<boolean> => {
     const waiting = await firstWaiting(core, type.id)
     if (waiting === undefined) return false
     if (!hasTime()) return true
@@ -43,7 +43,7 @@ export async function fanOut(core: Core, type: EventType, hasTime: () => boolean
     const goesOn = losses > 0 && (seen?.seq !== waiting || seen.version !== progress?.version)
     seen = progress && { seq: waiting, version: progress.version }
     if (!goesOn && progress !== undefined) {
-      const lostAt = await putIn(core, type, { seq: waiting, progress }, hasTime)
+      const lostAt = await putIn(core, type, { seq: waiting, progress }, mayGoOn)
       if (lostAt !== undefined) seen = { seq: waiting, version: lostAt.version }
       losses = lostAt === undefined ? 0 : losses + 1
     }
@@ -59,18 +59,22 @@ export async function firstWaiting({ data }: Core, type: string): Promise<number
   return keys[0] === undefined ? undefined : seqIn(keys[0], outboxPrefix(type))
 }
 
-/** @returns how far it was, if its entry or a subscription was changed meanwhile. */
+/**
+ * At least one commit, so that a slow store makes progress, too.
+ *
+ * @returns how far it was, if its entry or a subscription was changed meanwhile.
+ */
 async function putIn(
   core: Core,
   type: EventType,
   { seq, progress: first }: { readonly seq: number; readonly progress: Entry<Progress> },
-  hasTime: () => boolean,
+  mayGoOn: () => boolean,
 ): Promise<Entry<Progress> | undefined> {
   const { data } = core
   const key = outboxKey(type.id, seq)
   const event = await data.read<StoredEvent>(eventKey(type.id, seq))
   const patterns = event === undefined ? [] : await patternsFor(type.index, event.value.data)
-  for (let progress: Entry<Progress> | undefined = first; progress !== undefined && hasTime(); ) {
+  for (let progress: Entry<Progress> | undefined = first; progress !== undefined; ) {
     const { pattern = 0, after } = progress.value
     const own = patterns[pattern]
     if (event === undefined || own === undefined)
@@ -91,6 +95,7 @@ async function putIn(
       ...writes.flat(),
     ])
     if (made === undefined) return progress
+    if (!mayGoOn()) break
     progress = await data.read<Progress>(key)
   }
   return undefined

@@ -6,7 +6,10 @@ import { pause } from '../definition/pause.ts'
 
 /** One that says nothing for this long is not waited for: its invocation may have been ended. */
 const SILENT_MS = 5000
-const LOOK_MS = 10
+/** Longer each time: thousands may wait. */
+const LOOK_MS = { first: 10, max: 160 }
+/** Then the holder does something else, and another one may work. */
+const WORK_MS = 1000
 
 export interface Line {
   /** Who works. */
@@ -25,30 +28,35 @@ export const createLine = (): Line => ({ holder: undefined, looks: 0, empty: 0 }
 /**
  * Calls `step` until it resolves with false, which says that nothing is left. Does not call it if another has found that meanwhile.
  *
- * @returns whether nothing is left; false: there was no time.
+ * @param step Returns after a part of its work if there is no more time for it.
+ * @returns whether nothing is left; false: there was no time, or it worked for a second.
  */
 export async function oneAtATime(
   line: Line,
-  step: () => Promise<boolean>,
+  step: (hasTime: () => boolean) => Promise<boolean>,
   hasTime: () => boolean,
 ): Promise<boolean> {
   const since = line.looks
+  let lookMs = LOOK_MS.first
   while (line.holder !== undefined && Date.now() - line.holder.heardAt < SILENT_MS) {
     if (!hasTime()) return false
-    await pause(LOOK_MS)
+    await pause(lookMs)
+    lookMs = Math.min(2 * lookMs, LOOK_MS.max)
     if (line.empty > since) return true
   }
   const own: Holder = { heardAt: Date.now() }
+  const endsAt = own.heardAt + WORK_MS
+  const mayGoOn = (): boolean => hasTime() && Date.now() < endsAt
   line.holder = own
   try {
     for (;;) {
       const look = ++line.looks
-      if (!(await step())) {
+      if (!(await step(mayGoOn))) {
         line.empty = Math.max(line.empty, look)
         return true
       }
       own.heardAt = Date.now()
-      if (!hasTime()) return false
+      if (!mayGoOn()) return false
     }
   } finally {
     if (line.holder === own) line.holder = undefined

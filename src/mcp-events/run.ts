@@ -63,27 +63,31 @@ async function deliverAll(core: Core, platform: TurnPlatform): Promise<EventRun>
 async function runUntilDone(core: Core, platform: TurnPlatform, counts: Counts): Promise<number | null> {
   const isStuck = new Set<string>()
   for (;;) {
-    const isDone = await putInAll(core, platform)
+    const put = await putInAll(core, platform)
     const taken = await takeTurns(core, platform, counts, isStuck)
     if (!hasTime(platform)) return Date.now()
     if (counts.hasGivenUp) await trimDead(core)
     counts.hasGivenUp = false
-    if (taken === 0) return isDone ? nextDueAt(core) : Date.now()
+    if (taken === 0 && put !== 'some') return put === 'all' ? nextDueAt(core) : Date.now()
   }
 }
 
-/** What cannot be put in now holds up no other type. */
-async function putInAll(core: Core, platform: TurnPlatform): Promise<boolean> {
-  let isDone = true
+/**
+ * Whether all events are in the subscriptions. What cannot be put in now holds up no other type, and a type whose events come faster than
+ * they are put in holds up neither another one nor the deliveries: then it is `some`.
+ */
+async function putInAll(core: Core, platform: TurnPlatform): Promise<'all' | 'some' | 'failed'> {
+  let put: 'all' | 'some' | 'failed' = 'all'
   for (const type of core.settings.types.values()) {
     try {
-      isDone = (await fanOut(core, type, () => hasTime(platform))) && isDone
+      const isDone = await fanOut(core, type, () => hasTime(platform))
+      if (!isDone && put === 'all') put = 'some'
     } catch (error) {
       core.report(error)
-      isDone = false
+      put = 'failed'
     }
   }
-  return isDone
+  return put
 }
 
 async function nextDueAt(core: Core): Promise<number | null> {

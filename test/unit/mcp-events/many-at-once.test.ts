@@ -1,8 +1,9 @@
 /** Many events at once, in one process and in several: each is one more, not one more for each of the others. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
 import type { KeyedStore } from '../../../src/keyed/store.ts'
-import { createMemoryEvents } from '../../../src/mcp-events.ts'
-import { createEventServer } from './_events.ts'
+import { createEvent, createMemoryEvents } from '../../../src/mcp-events.ts'
+import { createEventServer, incident } from './_events.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -132,3 +133,35 @@ it('a run whose invocation was ended holds up no other for more than five second
   })
   expect(endpoints.received.map(({ body }) => body.data.title)).toEqual(['first', 'second'])
 })
+
+/** Each request to it takes this long. */
+function delayed(ms: number): KeyedStore {
+  const store = createMemoryEvents()
+  const pause = () => new Promise((resolve) => setTimeout(resolve, ms))
+  return {
+    ...store,
+    read: (key) => pause().then(() => store.read(key)),
+    list: (options) => pause().then(() => store.list(options)),
+    commit: (version, writes) => pause().then(() => store.commit(version, writes)),
+  }
+}
+
+it('events that come faster than they are put in hold up neither their deliveries nor another event', async () => {
+  const other = createEvent({ id: 'other', description: 'x', payloadSchema: z.object({}) })
+  const { server, subscribe, endpoints } = createEventServer({ types: { incident, other } }, delayed(3))
+  for (const name of ['incident.created', 'other']) expect((await subscribe({ name })).error).toBeUndefined()
+  const deadline = Date.now() + 8000
+  const work: Promise<unknown>[] = []
+  const emit = (name: string, data: object) =>
+    server.events.emit(name, data, { deadline, waitUntil: (run) => void work.push(run) })
+  const delivered = (name: string) => endpoints.received.filter(({ body }) => body.name === name).length
+  const isDelivered = () => delivered('incident.created') > 20 && delivered('other') > 0
+  for (let number = 0; !isDelivered() && Date.now() < deadline; number++) {
+    await Promise.all([1, 2].map(() => emit('incident.created', { title: `${number}`, severity: 'P1' })))
+    // When the others have come too fast for a while.
+    if (number === 20) await emit('other', {})
+  }
+  expect([delivered('incident.created') > 20, delivered('other')]).toEqual([true, 1])
+  await server.close()
+  await Promise.all(work)
+}, 30_000)
