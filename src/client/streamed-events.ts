@@ -14,7 +14,7 @@ export interface StreamedItem {
   readonly cursor?: string | undefined
   /** Events before it were left out. */
   readonly isTruncated?: boolean
-  /** Of the event. */
+  /** Characters of the event, or of the cursor. */
   readonly size?: number
 }
 
@@ -133,8 +133,16 @@ export class StreamedEvents {
 
   #move(cursor: unknown): void {
     if (typeof cursor !== 'string') return
+    const last = this.#items.at(-1)
+    const replaced = last?.event === undefined ? (last?.size ?? 0) : 0
+    const characters = this.#characters - replaced + cursor.length
+    if (this.#events > 0 && characters > MAX_CHARACTERS) {
+      this.isFull = true
+      return
+    }
+    this.#characters = characters
     this.cursor = cursor
-    this.#mark({ cursor })
+    this.#mark({ cursor, size: cursor.length })
   }
 
   /** Joined with what says no more than this, so that heartbeats do not pile up. */
@@ -149,14 +157,21 @@ export class StreamedEvents {
   }
 
   #textOf(problem: unknown): string {
-    return isObject(problem) ? `: ${printable(this.#host.secrets.hide(String(problem.message)))}` : ''
+    const message = this.#messageOf(problem)
+    return message === '' ? '' : `: ${message}`
+  }
+
+  /** A server may send anything: the text of some objects cannot be read. */
+  #messageOf(problem: unknown): string {
+    const message = isObject(problem) ? problem.message : undefined
+    return typeof message === 'string' ? printable(this.#host.secrets.hide(message)) : ''
   }
 
   #error(code: MCPClientErrorCode, what: string, told: unknown): MCPClientError {
-    const { server, secrets } = this.#host
+    const { server } = this.#host
     const cause =
       isObject(told) && typeof told.code === 'number'
-        ? new ProtocolError(told.code, printable(secrets.hide(String(told.message))), told.data)
+        ? new ProtocolError(told.code, this.#messageOf(told), told.data)
         : undefined
     return new MCPClientError(code, `MCP server "${server}" ${what}.`, {
       server,

@@ -160,6 +160,16 @@ describe('events.stream with another server', () => {
     expect(asked).toHaveLength(1)
   })
 
+  it('terminated with an error whose text cannot be read → REQUEST_FAILED, too', async () => {
+    const { stream } = await startScripted((send) => {
+      send('active', { cursor: 'c0', truncated: false })
+      send('error', { error: { code: -32603, message: { toString: 1, valueOf: 1 } } })
+      send('terminated', { error: { code: -32012, message: { toString: 1, valueOf: 1 } } })
+      return 'stay'
+    })
+    await expect(stream().next()).rejects.toMatchObject({ code: 'REQUEST_FAILED', cause: { code: -32012 } })
+  })
+
   it('tells of events that were left out: by the server, and where it has no cursor', async () => {
     let at = 0
     const { stream } = await startScripted((send, { cursor }) => {
@@ -228,6 +238,36 @@ describe('events.stream with another server', () => {
     await iterator.next()
     await vi.waitFor(() => expect(isOpen).toBe(false), 5000)
     expect(sent).toBeLessThan(200_000)
+    await iterator.return()
+  })
+
+  it('cursors count as part of what is kept for a consumer that stops, and all events come once', async () => {
+    const large = 'c'.repeat(100_000)
+    let open = 0
+    const sent: number[] = []
+    const { stream } = await startScripted(async (send, { cursor }, response) => {
+      let isOpen = true
+      open++
+      response.on('close', () => {
+        isOpen = false
+        open--
+      })
+      send('active', { truncated: false })
+      let at = Number.parseInt(String(cursor ?? '0'), 10)
+      for (; isOpen && at < 120; at++) {
+        send('event', event(`e${at}`))
+        send('heartbeat', { cursor: `${at + 1}${large}` })
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      sent.push(at)
+      return 'stay'
+    })
+    const iterator = stream()
+    const seen = [idOf(await iterator.next())]
+    await vi.waitFor(() => expect(open).toBe(0), 5000)
+    expect(sent[0]).toBeLessThan(120)
+    while (seen.length < 120) seen.push(idOf(await iterator.next()))
+    expect(seen).toEqual(Array.from({ length: 120 }, (_none, at) => `e${at}`))
     await iterator.return()
   })
 })
