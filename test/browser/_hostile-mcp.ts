@@ -136,6 +136,16 @@ const QUESTION = {
   },
 }
 
+/** It has no text, and asking for it throws. */
+const UNREADABLE = { toString: 1, valueOf: 1 }
+
+const EVENTS = [
+  { name: ALL, description: ALL, delivery: [ALL, 'webhook', null], inputSchema: SCHEMAS.markup },
+  { name: UNREADABLE, description: UNREADABLE, delivery: UNREADABLE, inputSchema: UNREADABLE },
+  { name: 'x'.repeat(100_000), delivery: 'webhook', inputSchema: DEEP },
+  null,
+]
+
 /** A task that never ends, and wants to be polled without a pause. */
 const TASK = {
   status: 'working',
@@ -213,6 +223,7 @@ function resultFor(method: string | undefined, params: Json | undefined): unknow
       tools: { listChanged: true },
       prompts: {},
       resources: { listChanged: true, subscribe: true },
+      events: {},
     }
     return {
       resultType: 'complete',
@@ -224,7 +235,9 @@ function resultFor(method: string | undefined, params: Json | undefined): unknow
   // A list without an end.
   if (method === 'prompts/list')
     return { resultType: 'complete', prompts: [{ name: ALL }], nextCursor: 'again' }
-  if (method === 'tools/list') return { resultType: 'complete', tools: [...tools, null, 5, { name: {} }] }
+  if (method === 'tools/list')
+    return { resultType: 'complete', tools: [...tools, null, 5, { name: {} }, { name: UNREADABLE }] }
+  if (method === 'events/list') return { resultType: 'complete', events: EVENTS }
   if (method === 'resources/list')
     return { resultType: 'complete', resources: [{ uri: 'javascript:window.hacked=1', name: ALL }] }
   if (method === 'resources/templates/list') {

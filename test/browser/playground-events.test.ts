@@ -106,6 +106,27 @@ describe('events', { timeout: TIMEOUT_MS }, () => {
     await work(page).getByRole('button', { name: 'Subscribe', exact: true }).waitFor()
   })
 
+  test('a subscription that the server no longer refreshes is asked for again with pauses', async () => {
+    await using opened = await open()
+    const { page } = opened
+    let asked = 0
+    await page.route('**/__mayfly/mcp', (route) => {
+      if (!route.request().postData()?.includes('"events/subscribe"')) return route.continue()
+      return asked++ === 0 ? route.continue() : route.abort()
+    })
+    await subscribe(page, 'refused')
+    await page.clock.install()
+    // The next look of the page, whose timer is the real one.
+    await page.waitForTimeout(1500)
+    await page.clock.fastForward(3_600_000)
+    await expect.poll(() => asked).toBe(2)
+    for (let second = 0; second < 8; second++) {
+      await page.clock.runFor(1000)
+      await page.waitForTimeout(20)
+    }
+    expect(asked).toBe(2)
+  })
+
   test('a poll continues where the last one ended', async () => {
     await using opened = await open()
     const { page } = opened

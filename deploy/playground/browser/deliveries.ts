@@ -50,7 +50,7 @@ const opened = new Map<string, Receiver>()
 
 /** The deliveries of one event, as they were left. */
 export function showDeliveries(event: Json, place: DeliveryPlace): Deliveries {
-  const name = String(event.name)
+  const name = asText(event.name) ?? ''
   const receiver = opened.get(name) ?? new Receiver(event)
   opened.set(name, receiver)
   receiver.show(place)
@@ -113,6 +113,8 @@ class Receiver {
     return this.#inTurn(async () => {
       if (this.#subscribed === undefined) return
       const { receiverId, params } = this.#subscribed
+      // A server that refuses it, or cannot be reached, is not asked each second.
+      this.#subscribed = { receiverId, params, refreshAt: Date.now() + MIN_REFRESH_MS }
       this.#subscribed = await this.#send(receiverId, params)
     })
   }
@@ -159,8 +161,12 @@ class Receiver {
     this.#draw()
     this.#state.textContent = 'No longer subscribed.'
     const ended = { name: params.name, arguments: params.arguments, delivery: { mode: 'webhook', url } }
-    await this.#place.client.request('events/unsubscribe', ended, AbortSignal.timeout(REQUEST_MS))
-    await this.#place.askReceivers!({ id: receiverId, close: true })
+    try {
+      await this.#place.client.request('events/unsubscribe', ended, AbortSignal.timeout(REQUEST_MS))
+    } finally {
+      // A server that goes on gets 410.
+      await this.#place.askReceivers!({ id: receiverId, close: true })
+    }
     this.#place.say('No longer subscribed')
   }
 

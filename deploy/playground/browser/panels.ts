@@ -142,8 +142,9 @@ interface Panel {
 }
 
 const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } = {
-  tool: ({ name, inputSchema }) => {
-    const { form, ...access } = keptForm(`tool ${String(name)}`, inputSchema)
+  tool: (item) => {
+    const { name, inputSchema } = item
+    const { form, ...access } = keptForm(`tool ${titleOf('tool', item)}`, inputSchema)
     return {
       method: 'tools/call',
       verb: 'Call',
@@ -154,7 +155,7 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
   },
   event: (item, place) => {
     const { name, inputSchema } = item
-    const { form, ...access } = keptForm(`event ${String(name)}`, inputSchema)
+    const { form, ...access } = keptForm(`event ${titleOf('event', item)}`, inputSchema)
     const cursor = element('input', { type: 'text', autocomplete: 'off', spellcheck: 'false' })
     const label = {
       title: 'Cursor',
@@ -198,9 +199,10 @@ const PANELS: { readonly [kind in Kind]: (item: Json, place: Place) => Panel } =
       keep: inputs.keep,
     }
   },
-  prompt: ({ name, arguments: given }, place) => {
+  prompt: (item, place) => {
+    const { name, arguments: given } = item
     const ref = { type: 'ref/prompt', name }
-    const inputs = textInputs(asList(given).slice(0, 100).map(asObject), `prompt ${String(name)}`)
+    const inputs = textInputs(asList(given).slice(0, 100).map(asObject), `prompt ${titleOf('prompt', item)}`)
     return {
       method: 'prompts/get',
       verb: 'Render',
@@ -239,15 +241,16 @@ interface TextInputs {
 
 function textInputs(fields: readonly Json[], key: string): TextInputs {
   const before = typed.get(key)
-  const inputs = fields.map(({ name, title, description, required }) => {
+  const inputs = fields.map(({ name: given, title, description, required }) => {
+    const name = asText(given) ?? ''
     const input = element('input', { type: 'text' })
-    input.value = before?.get(String(name)) ?? ''
+    input.value = before?.get(name) ?? ''
     const label = {
-      title: asText(title) ?? String(name),
+      title: asText(title) ?? name,
       hint: asText(description),
       isRequired: required === true,
     }
-    return { name: String(name), input, node: labelled(label, input) }
+    return { name, input, node: labelled(label, input) }
   })
   const values = (): Map<string, string> => new Map(inputs.map(({ name, input }) => [name, input.value]))
   return {
