@@ -160,7 +160,9 @@ async function examine(
   const { info, tools, asked, guarded, hasScheduled } = server
   if (info === undefined) {
     const message = 'the server was not written with Mayfly: doctor cannot tell what it needs'
-    return reportOf({ level: 'warning', message })
+    // The fetch of an app does not tell of its routes.
+    const remedy = hasScheduled ? '; if it is in a Hono app, export { ...app, scheduled }' : ''
+    return reportOf({ level: 'warning', message: message + remedy })
   }
   const hasSecret = info.hasSecret || findSecret(project, 'MAYFLY_SECRET') !== undefined
   const report = reportOf(

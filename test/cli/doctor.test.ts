@@ -356,6 +356,7 @@ export default createSessions(new MCPServer({ id: 'a', name: 'a', version: '1', 
 
   test.for([
     [`export default { fetch: () => new Response('') }`, 'warning', 'not written with Mayfly'],
+    [`export default { fetch() {}, scheduled() {} }`, 'warning', 'Hono app, export { ...app, scheduled }'],
     [
       `throw new TypeError('tools.x needs a description')\nexport default { fetch() {} }`,
       'error',
