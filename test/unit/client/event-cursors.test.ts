@@ -65,6 +65,7 @@ describe('cursors', () => {
   it.each([
     ['break', ['two'], ['two']],
     ['throw', ['two'], ['two']],
+    ['throw, then return', ['two'], ['two']],
     ['return', ['two'], ['three']],
   ] as const)('after %s in a loop: %j, then %j', async (how, before, after) => {
     const server = await start()
@@ -77,12 +78,13 @@ describe('cursors', () => {
     const loop = async (): Promise<void> => {
       for await (const { eventId } of begun) {
         seen.push(eventId)
-        if (how === 'throw') throw new Error('not processed')
+        if (how.startsWith('throw')) throw new Error('not processed')
         if (how === 'break') break
         await begun.return()
       }
     }
     await loop().catch(() => {})
+    if (how === 'throw, then return') await begun.return()
     expect(seen).toEqual(before)
     await vi.waitFor(() => expect(server.front.open.size).toBe(0))
     const next = await server.connect().events.stream('notes', NOTE, storage.settings()).next()
