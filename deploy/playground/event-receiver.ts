@@ -52,6 +52,8 @@ const MAX_ID_CHARACTERS = 256
 /** All that is kept of one receiver's bodies, in characters. */
 const MAX_KEPT_CHARACTERS = 1_048_576
 const BODY_TIMEOUT_MS = 10_000
+/** Answers of one receiver that are slow at once; more fail. */
+const MAX_SLOW = 20
 const STATUS = { accept: 200, slow: 200, fail: 500, gone: 410 } as const
 
 /** @param slowMs How long `slow` waits: longer than servers wait for an answer. Default 15 000. */
@@ -93,6 +95,7 @@ function createReceiver(slowMs: number): Receiver {
   const entries: ReceivedEntry[] = []
   let next: ReceiverAnswer = 'accept'
   let received = 0
+  let slow = 0
   const verify = eventsHandler({ secret, onEvent: () => {} })
 
   const keep = (entry: ReceivedEntry): void => {
@@ -100,6 +103,12 @@ function createReceiver(slowMs: number): Receiver {
     let characters = entries.reduce((sum, { body }) => sum + body.length, 0)
     while (entries.length > MAX_ENTRIES || characters > MAX_KEPT_CHARACTERS)
       characters -= entries.shift()!.body.length
+  }
+
+  const wait = async (): Promise<void> => {
+    slow++
+    await new Promise((resolve) => setTimeout(resolve, slowMs).unref())
+    slow--
   }
 
   const handle = async (request: Request): Promise<Response> => {
@@ -116,12 +125,13 @@ function createReceiver(slowMs: number): Receiver {
     const isVerified = checked.ok
     const kind = isVerified && isVerification(body) ? 'verification' : 'delivery'
     const isChosen = isVerified && kind === 'delivery'
-    const status = isChosen ? STATUS[answer] : checked.status
+    const isFull = answer === 'slow' && slow >= MAX_SLOW
+    const status = !isChosen ? checked.status : isFull ? 503 : STATUS[answer]
     const id = (headers.get('webhook-id') ?? '').slice(0, MAX_ID_CHARACTERS)
     const attempt = 1 + entries.filter((entry) => entry.id === id && entry.isVerified === isVerified).length
     // What is not signed may be anything: its body is not kept.
     keep({ number: ++received, kind, id, attempt, at, isVerified, body: isVerified ? body : '', status })
-    if (isChosen && answer === 'slow') await new Promise((resolve) => setTimeout(resolve, slowMs).unref())
+    if (isChosen && answer === 'slow' && !isFull) await wait()
     return isChosen && answer !== 'accept' ? jsonAnswer(status, { answer }) : checked
   }
   return {

@@ -10,6 +10,7 @@ import type { Core } from './core.ts'
 import { untilMade } from './data.ts'
 import type { EventType } from './event.ts'
 import { emittedKey, eventKey, eventPrefix, headKey, outboxKey, typePrefix } from './keys.ts'
+import { emitInTurn } from './one-at-a-time.ts'
 import type { EmitOptions, Emitted } from './support.ts'
 
 /** The newest event of a type, and the log in which it has its number. */
@@ -74,13 +75,14 @@ export async function emitEvent(
       `An event "${name}" of ${bytes} bytes is not emitted: at most ${MAX_EVENT_BYTES} are allowed. Send what identifies it, and let clients read the rest by a tool.`,
     )
   const known = emittedKey(name, await shortDigest(eventId))
-  return untilMade(async () => {
+  const attempt = async (): Promise<Emitted | undefined> => {
     const [seen, head] = await Promise.all([store.read(known), store.read<Head>(headKey(name))])
     if (seen !== undefined) return { eventId, isRepeated: true }
     const log = head?.value ?? (await newLog(core, name))
     const made = await store.commit(writesOf(core, name, known, text, log, head?.version ?? null))
     return made === undefined ? undefined : { eventId, isRepeated: false }
-  })
+  }
+  return emitInTurn(core.lineOf(name), () => untilMade(attempt))
 }
 
 function writesOf(

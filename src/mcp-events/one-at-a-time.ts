@@ -1,5 +1,5 @@
 /**
- * Work that the runs of one process do one after the other. At once, each would ask the store for the same oldest event, and all but one in
+ * Work that one process does one after the other. At once, each run would ask the store for the same oldest event, and all but one in
  * vain. They wait by their own timers, never for a promise of another request, which Workers may never settle.
  */
 import { pause } from '../definition/pause.ts'
@@ -8,6 +8,8 @@ import { pause } from '../definition/pause.ts'
 const SILENT_MS = 5000
 /** Longer each time: thousands may wait. */
 const LOOK_MS = { first: 10, max: 160 }
+/** Then an emit tries beside others. */
+const EMIT_WAIT_MS = 10_000
 /** Then the holder does something else, and another one may work. */
 const WORK_MS = 1000
 
@@ -17,13 +19,15 @@ export interface Line {
   /** How often somebody began to look for work, and the last time that there was none. */
   looks: number
   empty: number
+  /** Who stores an event. */
+  emitter: Holder | undefined
 }
 
 interface Holder {
   heardAt: number
 }
 
-export const createLine = (): Line => ({ holder: undefined, looks: 0, empty: 0 })
+export const createLine = (): Line => ({ holder: undefined, looks: 0, empty: 0, emitter: undefined })
 
 /**
  * Calls `step` until it resolves with false, which says that nothing is left. Does not call it if another has found that meanwhile.
@@ -37,11 +41,9 @@ export async function oneAtATime(
   hasTime: () => boolean,
 ): Promise<boolean> {
   const since = line.looks
-  let lookMs = LOOK_MS.first
-  while (line.holder !== undefined && Date.now() - line.holder.heardAt < SILENT_MS) {
+  for (let lookMs = LOOK_MS.first; isHeld(line.holder); lookMs = Math.min(2 * lookMs, LOOK_MS.max)) {
     if (!hasTime()) return false
     await pause(lookMs)
-    lookMs = Math.min(2 * lookMs, LOOK_MS.max)
     if (line.empty > since) return true
   }
   const own: Holder = { heardAt: Date.now() }
@@ -60,5 +62,25 @@ export async function oneAtATime(
     }
   } finally {
     if (line.holder === own) line.holder = undefined
+  }
+}
+
+const isHeld = (holder: Holder | undefined): boolean =>
+  holder !== undefined && Date.now() - holder.heardAt < SILENT_MS
+
+/** Stores one event after the other: at once, each would change the same number, and all but one in vain. */
+export async function emitInTurn<Result>(line: Line, store: () => Promise<Result>): Promise<Result> {
+  const waitsUntil = Date.now() + EMIT_WAIT_MS
+  let lookMs = LOOK_MS.first
+  while (isHeld(line.emitter) && Date.now() < waitsUntil) {
+    await pause(lookMs * (0.5 + Math.random() / 2))
+    lookMs = Math.min(2 * lookMs, LOOK_MS.max)
+  }
+  const own: Holder = { heardAt: Date.now() }
+  line.emitter = own
+  try {
+    return await store()
+  } finally {
+    if (line.emitter === own) line.emitter = undefined
   }
 }

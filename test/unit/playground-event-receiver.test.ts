@@ -91,6 +91,18 @@ test('over HTTP: a host that is not this machine → 403, an unknown receiver �
   await page.close()
 })
 
+test('more slow answers than 20 at once → 503', async () => {
+  const receivers = createEventReceivers({ slowMs: 200 })
+  const receiver = receivers.open()!
+  receiver.setAnswer('slow')
+  const requests = await Promise.all(
+    Array.from({ length: 25 }, (_none, at) => toRequest(receiver, { ...EVENT, eventId: `e${at}` }, `e${at}`)),
+  )
+  const answers = await Promise.all(requests.map((request) => receivers.handle(receiver.id, request)))
+  const statuses = answers.map(({ status }) => status)
+  expect([200, 503].map((wanted) => statuses.filter((status) => status === wanted).length)).toEqual([20, 5])
+})
+
 test('an unknown or closed id → 410 before the body is read', async () => {
   const receivers = createEventReceivers()
   const receiver = receivers.open()!

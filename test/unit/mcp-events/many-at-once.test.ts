@@ -94,6 +94,23 @@ async function measureProcesses(count: number) {
   return { each: counts.asked / events, titles }
 }
 
+it('500 events that one process emits at once are all stored, and a request of the store is not wasted on each', async () => {
+  const { counts, counted } = counting()
+  const moment = () => new Promise((resolve) => setTimeout(resolve, 1))
+  const shared: KeyedStore = {
+    ...counted,
+    read: (key) => moment().then(() => counted.read(key)),
+    commit: (version, writes) => moment().then(() => counted.commit(version, writes)),
+  }
+  const { server } = createEventServer({ runner: { isPrompt: true, wake() {} } as never }, shared)
+  const all = Array.from({ length: 500 }, (_none, number) =>
+    server.events.emit('incident.created', { title: `${number}`, severity: 'P1' }, { waitUntil: () => {} }),
+  )
+  const results = await Promise.allSettled(all)
+  expect(results.filter(({ status }) => status === 'rejected')).toEqual([])
+  expect(counts.asked / 500).toBeLessThan(10)
+})
+
 it('of eight processes that emit at once, one puts the events in: each is delivered once, in order', async () => {
   const alone = await measureProcesses(1)
   const eight = await measureProcesses(8)
