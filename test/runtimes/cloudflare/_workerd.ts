@@ -5,10 +5,14 @@ import { Miniflare } from 'miniflare'
 
 const NAME = 'worker'
 
-/** The caller disposes it. `objects` are classes that the Worker exports; each is also the name of its binding. */
+/**
+ * The caller disposes it. `objects` are classes that the Worker exports; each is also the name of its binding. `queues` are names of
+ * bindings, whose messages its handler `queue` gets.
+ */
 export async function startWorkerd(
   source: Pick<BuildOptions, 'entryPoints' | 'stdin' | 'splitting'>,
   objects: readonly string[] = [],
+  queues: readonly string[] = [],
 ): Promise<Miniflare> {
   const { outputFiles } = await build({
     ...source,
@@ -30,7 +34,15 @@ export async function startWorkerd(
     name: NAME,
     compatibilityDate: '2025-09-01',
     manifest: { mainModule: 'worker.js', modulesRoot: import.meta.dirname, modules },
-    env: Object.fromEntries(objects.map((name) => [name, binding(name)])),
+    env: Object.fromEntries([
+      ...objects.map((name) => [name, binding(name)]),
+      ...queues.map((name) => [name, { type: 'queue' as const, name: name.toLowerCase() }]),
+    ]),
+    triggers: queues.map((name) => ({
+      type: 'queue' as const,
+      name: name.toLowerCase(),
+      maxBatchTimeout: 0,
+    })),
     exports: Object.fromEntries(objects.map((name) => [name, object])),
   }
   const dev = { unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] }

@@ -26,6 +26,15 @@ const SCHEDULED = `import { env } from 'cloudflare:workers'
   const server = createNotes({ store: durableObjectEvents(env.MayflyEvents) })
   export default { fetch: cloudflare(server), scheduled: (_event, env) => server.events.run({ env }) }`
 
+// As docs/mcp-events-running.md says of a queue.
+const QUEUED = `import { env } from 'cloudflare:workers'
+  import { cloudflare, durableObjectEvents, queueRunner } from 'mayfly-mcp/cloudflare'
+  import { createNotes } from ${JSON.stringify(SERVER)}
+  export { MayflyEvents } from 'mayfly-mcp/cloudflare'
+  const runner = queueRunner(env.EVENTS_QUEUE)
+  const server = createNotes({ store: durableObjectEvents(env.MayflyEvents), runner })
+  export default { fetch: cloudflare(server), queue: runner.queue }`
+
 interface Triggered {
   scheduled(options: { readonly cron: string }): Promise<{ readonly outcome: string }>
 }
@@ -62,6 +71,28 @@ describe('workerd', () => {
         },
         { timeout: 60_000, interval: 1000 },
       )
+    } finally {
+      await workerd.dispose()
+      await endpoint.close()
+    }
+  })
+
+  it('a Worker with a queue: its messages repeat a delivery that failed', async () => {
+    const endpoint = await startEndpoint()
+    const stdin = { contents: QUEUED, resolveDir: import.meta.dirname }
+    const workerd = await startWorkerd({ stdin }, ['MayflyEvents'], ['EVENTS_QUEUE'])
+    try {
+      const send = createWire(new URL('/mcp', await urlOf(workerd)))
+      const delivery = { mode: 'webhook', url: endpoint.url.href, secret: SECRET }
+      await send('events/subscribe', { name: 'note.created', arguments: {}, delivery })
+      endpoint.answer = () => ({ status: 503 })
+      await callTool(send, 'add_note', { text: 'one' })
+      await vi.waitFor(() => expect(endpoint.received).toHaveLength(1))
+      endpoint.answer = () => ({ status: 204 })
+
+      await vi.waitFor(() => expect(endpoint.received).toHaveLength(2), { timeout: 60_000, interval: 500 })
+      const [first, again] = endpoint.received.map(({ body }) => body)
+      expect(again).toEqual(first)
     } finally {
       await workerd.dispose()
       await endpoint.close()
