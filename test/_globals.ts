@@ -1,10 +1,25 @@
-/** Files of one thread share their globals, and a listener of Hono may put its own `Request` and `Response` there: each file gets Node's. */
+/**
+ * Files of one thread share their globals. A listener of Hono may put its own `Request` and `Response` there, and a spy on a fake timer
+ * restores that fake one: each file gets Node's.
+ */
 const KEPT = Symbol.for('mayfly.test.globals')
-const NAMES = ['Request', 'Response'] as const
+const NAMES = [
+  'Request',
+  'Response',
+  'Date',
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+] as const
 
-const shared = globalThis as { [KEPT]?: Map<string, unknown> }
-shared[KEPT] ??= new Map(NAMES.map((name) => [name, globalThis[name]]))
-for (const [name, value] of shared[KEPT])
-  Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
+const shared = globalThis as { [KEPT]?: Map<string, PropertyDescriptor> }
+shared[KEPT] ??= new Map(
+  NAMES.map((name) => {
+    const { enumerable = false } = Object.getOwnPropertyDescriptor(globalThis, name)!
+    return [name, { value: globalThis[name], writable: true, configurable: true, enumerable }]
+  }),
+)
+for (const [name, descriptor] of shared[KEPT]) Object.defineProperty(globalThis, name, descriptor)
 
 export {}

@@ -26,6 +26,8 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
 })
 afterEach(() => {
+  // First: what a spy restores is the function that it found.
+  vi.restoreAllMocks()
   vi.useRealTimers()
 })
 
