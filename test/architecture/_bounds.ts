@@ -17,7 +17,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/mcp-events/data.ts': 'Data.commit Data.keys Data.read untilMade.attempt',
       'src/mcp-events/event.ts': 'EventType.canSubscribe EventType.replay Hook',
       'src/mcp-events/held.ts': 'Held.change Held.reread',
-      'src/mcp-events/one-at-a-time.ts': 'oneAtATime.step',
+      'src/mcp-events/one-at-a-time.ts': 'emitInTurn.store oneAtATime.step',
       'src/mcp-events/support.ts': 'EventControls.run',
       'src/mcp-events/waking.ts': 'Waking.emitted Waking.run',
       'src/mcp-events/watched.ts': 'Watched.requireAllowed',
