@@ -41,11 +41,13 @@ export async function oneAtATime(
   hasTime: () => boolean,
 ): Promise<boolean> {
   const since = line.looks
-  for (let lookMs = LOOK_MS.first; isHeld(line.holder); lookMs = Math.min(2 * lookMs, LOOK_MS.max)) {
-    if (!hasTime()) return false
-    await pause(lookMs)
-    if (line.empty > since) return true
-  }
+  const hasFound = (): boolean => line.empty > since
+  const isFree = await untilFree(
+    () => line.holder,
+    () => hasTime() && !hasFound(),
+  )
+  if (hasFound()) return true
+  if (!isFree) return false
   const own: Holder = { heardAt: Date.now() }
   const endsAt = own.heardAt + WORK_MS
   const mayGoOn = (): boolean => hasTime() && Date.now() < endsAt
@@ -65,17 +67,26 @@ export async function oneAtATime(
   }
 }
 
+/** Looks whether somebody still works. False: `mayWait` said no first. */
+async function untilFree(holder: () => Holder | undefined, mayWait: () => boolean): Promise<boolean> {
+  for (let lookMs = LOOK_MS.first; isHeld(holder()); lookMs = Math.min(2 * lookMs, LOOK_MS.max)) {
+    if (!mayWait()) return false
+    // Not all at the same time.
+    await pause(lookMs * (0.5 + Math.random() / 2))
+  }
+  return true
+}
+
 const isHeld = (holder: Holder | undefined): boolean =>
   holder !== undefined && Date.now() - holder.heardAt < SILENT_MS
 
 /** Stores one event after the other: at once, each would change the same number, and all but one in vain. */
 export async function emitInTurn<Result>(line: Line, store: () => Promise<Result>): Promise<Result> {
   const waitsUntil = Date.now() + EMIT_WAIT_MS
-  let lookMs = LOOK_MS.first
-  while (isHeld(line.emitter) && Date.now() < waitsUntil) {
-    await pause(lookMs * (0.5 + Math.random() / 2))
-    lookMs = Math.min(2 * lookMs, LOOK_MS.max)
-  }
+  await untilFree(
+    () => line.emitter,
+    () => Date.now() < waitsUntil,
+  )
   const own: Holder = { heardAt: Date.now() }
   line.emitter = own
   try {
