@@ -39,11 +39,17 @@ const GROWTH = ['test/property/growth*.test.ts']
 
 /** They wait for limits of time, or repeat a run hundreds of times: too long for after every change. A process each, since some measure. */
 const LONG = [
+  'test/property/{arbitrary-input,client-lists,client-secrets,secret-search}.test.ts',
   'test/property/out-folder.test.ts',
   'test/property/task-crashes.test.ts',
   'test/property/task-faults.test.ts',
   'test/property/zod-schemas.test.ts',
   'test/unit/client/hostile-*.test.ts',
+  'test/unit/{bounded-waits,thrown-values-beside}.test.ts',
+  'test/unit/keys/api-keys.test.ts',
+  'test/unit/mcp-events/{attacks,faults,many-at-once}.test.ts',
+  'test/unit/sign-in/{refresh,attacks/flows,attacks/limits,attacks/registrations}.test.ts',
+  'test/unit/tasks/{admin-faults,store-down}.test.ts',
 ]
 
 /** Other people's frameworks, stores and tools. */
@@ -122,6 +128,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
+    setupFiles: 'test/_waiting.ts',
     // Servers under test log a line per request: shown where a test fails.
     silent: 'passed-only',
     // Hundreds of tests start the command line from its TypeScript sources: compiled once, that takes a third of the time.
