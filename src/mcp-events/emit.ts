@@ -1,16 +1,16 @@
-/** Stores events: each with its number, its identifier and a mark that it is not yet in the subscriptions, in one commit. */
+/** Stores events: each with its number, its identifier and a mark that it is not yet in the subscriptions, one or several in a commit. */
 
 import { randomBase64Url } from '../definition/base64.ts'
 import { isObject } from '../definition/is-object.ts'
 import { describeIssues } from '../definition/schema.ts'
 import { bytesOver } from '../definition/utf8.ts'
-import type { KeyedWrite } from '../keyed/store.ts'
+import { type KeyedWrite, MAX_WRITES } from '../keyed/store.ts'
 import { shortDigest } from './canonical.ts'
 import type { Core } from './core.ts'
 import { untilMade } from './data.ts'
 import type { EventType } from './event.ts'
 import { emittedKey, eventKey, eventPrefix, headKey, outboxKey, typePrefix } from './keys.ts'
-import { emitInTurn } from './one-at-a-time.ts'
+import { emitInTurn, type Line, type NewEvent } from './one-at-a-time.ts'
 import type { EmitOptions, Emitted } from './support.ts'
 
 /** The newest event of a type, and the log in which it has its number. */
@@ -50,13 +50,16 @@ export const MAX_EVENT_BYTES = 60_000
 /** As of the webhooks that `mayfly-mcp/webhook` accepts: a period in it would change the meaning of what is signed. */
 export const EVENT_ID = /^[!-\-/-~]{1,200}$/
 
+/** The number of the log, and up to four entries of each event. */
+const MAX_TOGETHER = (MAX_WRITES - 1) / 4
+
 export async function emitEvent(
   core: Core,
   name: string,
   data: object,
   { eventId = crypto.randomUUID(), timestamp = new Date() }: EmitOptions,
 ): Promise<Emitted> {
-  const { data: store, settings } = core
+  const { settings } = core
   const type = settings.types.get(name)
   if (type === undefined) throw new TypeError(`There is no event "${name}": add it to "types" of events.`)
   if (typeof eventId !== 'string' || !EVENT_ID.test(eventId))
@@ -74,33 +77,79 @@ export async function emitEvent(
     throw new TypeError(
       `An event "${name}" of ${bytes} bytes is not emitted: at most ${MAX_EVENT_BYTES} are allowed. Send what identifies it, and let clients read the rest by a tool.`,
     )
-  const known = emittedKey(name, await shortDigest(eventId))
-  const attempt = async (): Promise<Emitted | undefined> => {
-    const [seen, head] = await Promise.all([store.read(known), store.read<Head>(headKey(name))])
-    if (seen !== undefined) return { eventId, isRepeated: true }
-    const log = head?.value ?? (await newLog(core, name))
-    const made = await store.commit(writesOf(core, name, known, text, log, head?.version ?? null))
-    return made === undefined ? undefined : { eventId, isRepeated: false }
+  const event: NewEvent = {
+    eventId,
+    known: emittedKey(name, await shortDigest(eventId)),
+    text,
+    emitted: undefined,
   }
-  return emitInTurn(core.lineOf(name), () => untilMade(attempt))
+  const line = core.lineOf(name)
+  return emitInTurn(line, event, () => untilMade(() => storeWith(core, name, line, event)))
 }
+
+/** Stores the event, and the oldest of those that wait. Undefined: others changed the log meanwhile. */
+async function storeWith(
+  core: Core,
+  name: string,
+  line: Line,
+  event: NewEvent,
+): Promise<Emitted | undefined> {
+  const { data } = core
+  // Those that the newest ones push out are in the store.
+  const count = Math.min(MAX_TOGETHER, core.settings.maxEvents)
+  const events = firstOf(line.unstored, event, count)
+  const [head, ...seen] = await Promise.all([
+    data.read<Head>(headKey(name)),
+    ...events.map(({ known }) => data.read(known)),
+  ])
+  const isNew = events.map(({ known }, at) => seen[at] === undefined && isFirst(events, known, at))
+  const added = events.filter((_event, at) => isNew[at])
+  if (added.length > 0) {
+    const log = head?.value ?? (await newLog(core, name))
+    if ((await data.commit(writesOf(core, name, added, log, head?.version ?? null))) === undefined)
+      return undefined
+  }
+  for (const [at, one] of events.entries()) {
+    one.emitted ??= { eventId: one.eventId, isRepeated: !isNew[at] }
+    line.unstored.delete(one)
+  }
+  return event.emitted
+}
+
+/** In their order; `own` is one of them. */
+function firstOf(waiting: ReadonlySet<NewEvent>, own: NewEvent, count: number): readonly NewEvent[] {
+  const first: NewEvent[] = []
+  let hasOwn = false
+  for (const event of waiting) {
+    if (first.length === count - (hasOwn ? 0 : 1)) break
+    first.push(event)
+    hasOwn ||= event === own
+  }
+  return hasOwn ? first : [...first, own]
+}
+
+const isFirst = (events: readonly NewEvent[], known: string, at: number): boolean =>
+  events.findIndex((other) => other.known === known) === at
 
 function writesOf(
   { settings: { retentionMs, maxEvents } }: Core,
   name: string,
-  known: string,
-  text: string,
+  added: readonly NewEvent[],
   log: Head,
   ifVersion: string | null,
 ): KeyedWrite[] {
-  const seq = log.seq + 1
   const expiresAt = Date.now() + retentionMs
   return [
-    { key: headKey(name), value: JSON.stringify({ ...log, seq }), ifVersion },
-    { key: known, value: String(seq), ifVersion: null, expiresAt },
-    { key: eventKey(name, seq), value: text, expiresAt },
-    { key: outboxKey(name, seq), value: '{}', expiresAt },
-    ...(seq > maxEvents ? [{ key: eventKey(name, seq - maxEvents) }] : []),
+    { key: headKey(name), value: JSON.stringify({ ...log, seq: log.seq + added.length }), ifVersion },
+    ...added.flatMap(({ known, text }, at) => {
+      const seq = log.seq + 1 + at
+      return [
+        { key: known, value: String(seq), ifVersion: null, expiresAt },
+        { key: eventKey(name, seq), value: text, expiresAt },
+        { key: outboxKey(name, seq), value: '{}', expiresAt },
+        ...(seq > maxEvents ? [{ key: eventKey(name, seq - maxEvents) }] : []),
+      ]
+    }),
   ]
 }
 

@@ -3,6 +3,7 @@
  * vain. They wait by their own timers, never for a promise of another request, which Workers may never settle.
  */
 import { pause } from '../definition/pause.ts'
+import type { Emitted } from './support.ts'
 
 /** One that says nothing for this long is not waited for: its invocation may have been ended. */
 const SILENT_MS = 5000
@@ -19,15 +20,33 @@ export interface Line {
   /** How often somebody began to look for work, and the last time that there was none. */
   looks: number
   empty: number
-  /** Who stores an event. */
+  /** Who stores events, and the events that are not stored yet, the oldest first. */
   emitter: Holder | undefined
+  readonly unstored: Set<NewEvent>
+}
+
+/** An event that is to be stored. */
+export interface NewEvent {
+  readonly eventId: string
+  /** The key that says that it is stored. */
+  readonly known: string
+  /** As it is stored. */
+  readonly text: string
+  /** Undefined until it is. */
+  emitted: Emitted | undefined
 }
 
 interface Holder {
   heardAt: number
 }
 
-export const createLine = (): Line => ({ holder: undefined, looks: 0, empty: 0, emitter: undefined })
+export const createLine = (): Line => ({
+  holder: undefined,
+  looks: 0,
+  empty: 0,
+  emitter: undefined,
+  unstored: new Set(),
+})
 
 /**
  * Calls `step` until it resolves with false, which says that nothing is left. Does not call it if another has found that meanwhile.
@@ -80,18 +99,33 @@ async function untilFree(holder: () => Holder | undefined, mayWait: () => boolea
 const isHeld = (holder: Holder | undefined): boolean =>
   holder !== undefined && Date.now() - holder.heardAt < SILENT_MS
 
-/** Stores one event after the other: at once, each would change the same number, and all but one in vain. */
-export async function emitInTurn<Result>(line: Line, store: () => Promise<Result>): Promise<Result> {
+/**
+ * Has an event stored, alone or with others, by this call or one of theirs: at once, each would change the same number, and all but one in
+ * vain.
+ *
+ * @param store Stores `event` and some others of the line.
+ */
+export async function emitInTurn(
+  line: Line,
+  event: NewEvent,
+  store: () => Promise<Emitted>,
+): Promise<Emitted> {
   const waitsUntil = Date.now() + EMIT_WAIT_MS
-  await untilFree(
-    () => line.emitter,
-    () => Date.now() < waitsUntil,
-  )
-  const own: Holder = { heardAt: Date.now() }
-  line.emitter = own
+  line.unstored.add(event)
   try {
-    return await store()
+    await untilFree(
+      () => line.emitter,
+      () => event.emitted === undefined && Date.now() < waitsUntil,
+    )
+    if (event.emitted !== undefined) return event.emitted
+    const own: Holder = { heardAt: Date.now() }
+    line.emitter = own
+    try {
+      return await store()
+    } finally {
+      if (line.emitter === own) line.emitter = undefined
+    }
   } finally {
-    if (line.emitter === own) line.emitter = undefined
+    line.unstored.delete(event)
   }
 }

@@ -20,7 +20,7 @@ export interface EventsOptions {
    */
   readonly deliver?: EventSender
   /**
-   * Causes the deliveries that are due later: a runner of tasks, such as `queueRunner`, `sqsRunner` or `pollingRunner`. Default: timers of
+   * Causes the deliveries that are due later: a runner of tasks, such as `alarmRunner`, `sqsRunner` or `pollingRunner`. Default: timers of
    * the process, if the store is local; otherwise none, and `run` must be called.
    */
   readonly runner?: TaskRunner
