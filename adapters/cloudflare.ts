@@ -17,6 +17,13 @@ export type {
   SocketState,
   StorageState,
 } from './_cloudflare/durable-object.ts'
+export {
+  type AlarmPlatform,
+  type AlarmRunner,
+  alarmObject,
+  alarmRunner,
+  MayflyAlarmObject,
+} from './cloudflare-alarms.ts'
 export { type DurableObjectBusOptions, durableObjectBus, MayflyBus } from './cloudflare-bus.ts'
 export { type DurableObjectEventsOptions, durableObjectEvents, MayflyEvents } from './cloudflare-events.ts'
 export { type DurableObjectGrantsOptions, durableObjectGrants, MayflyGrants } from './cloudflare-grants.ts'

@@ -8,6 +8,7 @@ declare module 'cloudflare:workers' {
     readonly EVENTS: import('mayfly-mcp/cloudflare').DurableObjectNamespace
     readonly EVENTS_TOKEN: string | undefined
     readonly TASKS: import('mayfly-mcp/cloudflare').DurableObjectNamespace
+    readonly ALARMS: import('mayfly-mcp/cloudflare').DurableObjectNamespace
     readonly TASK_QUEUE: import('mayfly-mcp/cloudflare').TaskQueue
     readonly TASK_WORKFLOW: import('mayfly-mcp/cloudflare').TaskWorkflow
     readonly DATABASE_URL: string

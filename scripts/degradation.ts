@@ -155,13 +155,20 @@ function platformCells({ lacks, ...can }: Abilities): readonly string[] {
 }
 
 /** Deliveries are short: they need no engine that holds a state between its steps. */
-const RUN_EVENTS: readonly Engine[] = ['pollingRunner', 'cron', 'sqsRunner', 'cloudflareQueues']
+const RUN_EVENTS: readonly Engine[] = [
+  'pollingRunner',
+  'cron',
+  'sqsRunner',
+  'cloudflareAlarms',
+  'cloudflareQueues',
+]
 
 const PLAIN: { readonly [engine: string]: string } = {
   cron: 'cron',
   alarm: 'its alarm',
   durableFunctions: 'durable functions',
   sqsRunner: 'SQS',
+  cloudflareAlarms: '`alarmRunner`',
   cloudflareQueues: 'Queues',
   cloudflareWorkflows: 'Workflows',
   pollingRunner: '`pollingRunner`',

@@ -59,6 +59,7 @@ const ENGINES = [
   'sqsRunner',
   'durableFunctions',
   'alarm',
+  'cloudflareAlarms',
   'cloudflareQueues',
   'cloudflareWorkflows',
 ] as const
@@ -93,7 +94,7 @@ export const ABILITIES = {
     rendezvous: ['durableObjectRendezvous'],
     subscriptions: ['durableObjectSubscriptions'],
     stores: ['durableObjectTaskStore'],
-    runners: ['alarm', 'cloudflareQueues', 'cloudflareWorkflows'],
+    runners: ['alarm', 'cloudflareAlarms', 'cloudflareQueues', 'cloudflareWorkflows'],
     tasks: 'objects',
   },
   deno: {

@@ -109,7 +109,7 @@ const BY_CRON = `export createEventEndpoint({ server, secret: process.env.CRON_S
 /** What repeats deliveries, by what runs tasks there. */
 const REPEATING: { readonly [platform in TaskPlatform]: string } = {
   objects:
-    'pass "runner", such as queueRunner(env.QUEUE), or let a cron trigger call server.events.run({ env })',
+    'pass "runner", such as alarmRunner(env.ALARMS), or let a cron trigger call server.events.run({ env })',
   process: 'pass "runner", such as pollingRunner() in a long-lived process',
   cron: BY_CRON,
   dynamodb: BY_CRON,

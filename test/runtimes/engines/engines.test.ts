@@ -21,6 +21,7 @@ const ELSEWHERE: { readonly [E in Engine]?: string } = {
   sqsRunner: 'test/runtimes/tasks/runners/sqs.test.ts',
   durableFunctions: 'test/runtimes/tasks/runners/durable.test.ts',
   alarm: 'test/runtimes/tasks/stores/durable-object.test.ts',
+  cloudflareAlarms: 'test/runtimes/tasks/runners/cloudflare.test.ts',
   cloudflareQueues: 'test/runtimes/tasks/runners/cloudflare.test.ts',
   cloudflareWorkflows: 'test/runtimes/tasks/runners/cloudflare.test.ts',
 }

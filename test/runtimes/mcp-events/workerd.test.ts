@@ -35,6 +35,16 @@ const QUEUED = `import { env } from 'cloudflare:workers'
   const server = createNotes({ store: durableObjectEvents(env.MayflyEvents), runner })
   export default { fetch: cloudflare(server), queue: runner.queue }`
 
+// As it says of alarms.
+const WITH_ALARMS = `import { env } from 'cloudflare:workers'
+  import { alarmObject, alarmRunner, cloudflare, durableObjectEvents } from 'mayfly-mcp/cloudflare'
+  import { createNotes } from ${JSON.stringify(SERVER)}
+  export { MayflyEvents } from 'mayfly-mcp/cloudflare'
+  const runner = alarmRunner(env.MayflyAlarms)
+  export class MayflyAlarms extends alarmObject(() => runner) {}
+  const server = createNotes({ store: durableObjectEvents(env.MayflyEvents), runner })
+  export default { fetch: cloudflare(server) }`
+
 interface Triggered {
   scheduled(options: { readonly cron: string }): Promise<{ readonly outcome: string }>
 }
@@ -77,10 +87,13 @@ describe('workerd', () => {
     }
   })
 
-  it('a Worker with a queue: its messages repeat a delivery that failed', async () => {
+  it.each([
+    ['a queue: its messages repeat', QUEUED, ['MayflyEvents'], ['EVENTS_QUEUE']],
+    ['alarms: they repeat', WITH_ALARMS, ['MayflyEvents', 'MayflyAlarms'], []],
+  ])('a Worker with %s a delivery that failed', async (_what, contents, objects, queues) => {
     const endpoint = await startEndpoint()
-    const stdin = { contents: QUEUED, resolveDir: import.meta.dirname }
-    const workerd = await startWorkerd({ stdin }, ['MayflyEvents'], ['EVENTS_QUEUE'])
+    const stdin = { contents, resolveDir: import.meta.dirname }
+    const workerd = await startWorkerd({ stdin }, objects, queues)
     try {
       const send = createWire(new URL('/mcp', await urlOf(workerd)))
       const delivery = { mode: 'webhook', url: endpoint.url.href, secret: SECRET }

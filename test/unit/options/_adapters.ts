@@ -78,12 +78,15 @@ export const ADAPTERS: {
     serve: needsItsRuntime(on(bun.serve, { port: 0, hostname: '127.0.0.1' })),
   },
   'mayfly-mcp/cloudflare': {
+    MayflyAlarmObject: OBJECT,
     MayflyBus: OBJECT,
     MayflyEvents: OBJECT,
     MayflyGrants: OBJECT,
     MayflyRendezvous: OBJECT,
     MayflySubscriptions: OBJECT,
     MayflyTaskObject: OBJECT,
+    alarmObject: 'takes a function',
+    alarmRunner: BINDING,
     bindingRateLimiter: BINDING,
     cloudflare: 'takes a server',
     durableObjectBus: {

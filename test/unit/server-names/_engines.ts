@@ -1,6 +1,7 @@
 /** Each exported bus, store, limiter and runner: how it is made over a client that only records what it is asked. */
 
 import {
+  alarmRunner,
   bindingRateLimiter,
   durableObjectBus,
   durableObjectSubscriptions,
@@ -138,6 +139,7 @@ const runner = (make: (client: never) => TaskRunner) =>
   })
 
 export const ENGINES: { readonly [name: string]: Engine } = {
+  alarmRunner: runner((client) => alarmRunner(client)),
   bindingRateLimiter: limiter((client) => bindingRateLimiter(client)),
   durableObjectBus: bus((client, name) => durableObjectBus(client, { ...QUIET, ...named(name) })),
   durableObjectSubscriptions: subscriptions((client, name) =>

@@ -1,4 +1,4 @@
-/** The runners' suite over queues and over workflows, in a real workerd whose tasks are kept elsewhere. */
+/** The runners' suite over queues, over workflows and over alarms, in a real workerd whose tasks are kept elsewhere. */
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
@@ -7,7 +7,7 @@ import { type Running, runnerSuite } from './suite.ts'
 
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url))
 
-async function startWorkerd(kind: 'queue' | 'workflow', storeUrl: string): Promise<Running> {
+async function startWorkerd(kind: 'alarm' | 'queue' | 'workflow', storeUrl: string): Promise<Running> {
   const { outputFiles } = await build({
     entryPoints: [WORKER],
     bundle: true,
@@ -23,10 +23,14 @@ async function startWorkerd(kind: 'queue' | 'workflow', storeUrl: string): Promi
     manifest: { mainModule: 'worker.js', modulesRoot: import.meta.dirname, modules },
     env: {
       STORE_URL: { type: 'text' as const, value: storeUrl },
+      ALARMS: { type: 'durable-object' as const, worker: 'tasks', exportName: 'Alarms' },
       TASK_QUEUE: { type: 'queue' as const, name: 'tasks' },
       TASK_WORKFLOW: { type: 'workflow' as const, name: 'tasks', worker: 'tasks', exportName: 'Tasks' },
     },
-    exports: { Tasks: { type: 'workflow' as const, name: 'tasks' } },
+    exports: {
+      Alarms: { type: 'durable-object' as const, storage: 'sqlite' as const },
+      Tasks: { type: 'workflow' as const, name: 'tasks' },
+    },
     triggers: [{ type: 'queue' as const, name: 'tasks', maxBatchTimeout: 0, maxRetries: 100 }],
   }
   // Its default asks the internet where it is.
@@ -49,3 +53,4 @@ async function startWorkerd(kind: 'queue' | 'workflow', storeUrl: string): Promi
 
 runnerSuite('Cloudflare Queues', (storeUrl) => startWorkerd('queue', storeUrl))
 runnerSuite('Cloudflare Workflows', (storeUrl) => startWorkerd('workflow', storeUrl))
+runnerSuite('Durable Object alarms', (storeUrl) => startWorkerd('alarm', storeUrl))

@@ -1,6 +1,14 @@
-/** A Worker whose tasks are in a store elsewhere, for tests: run by a queue at `/queue`, by a workflow at `/workflow`. */
+/** A Worker whose tasks are in a store elsewhere, for tests: run by a queue at `/queue`, by a workflow at `/workflow`, by alarms at `/alarm`. */
 import { env as bindings, WorkflowEntrypoint } from 'cloudflare:workers'
-import { queueRunner, type TaskQueue, type TaskWorkflow, workflowRunner } from 'mayfly-mcp/cloudflare'
+import {
+  alarmObject,
+  alarmRunner,
+  type DurableObjectNamespace,
+  queueRunner,
+  type TaskQueue,
+  type TaskWorkflow,
+  workflowRunner,
+} from 'mayfly-mcp/cloudflare'
 import { createJobs } from './_job.ts'
 import { did, remoteStore } from './_remote-store.ts'
 
@@ -9,8 +17,9 @@ interface Wake {
   readonly at: number
 }
 
-const { STORE_URL, TASK_QUEUE, TASK_WORKFLOW } = bindings as unknown as {
+const { STORE_URL, ALARMS, TASK_QUEUE, TASK_WORKFLOW } = bindings as unknown as {
   readonly STORE_URL: string
+  readonly ALARMS: DurableObjectNamespace
   readonly TASK_QUEUE: TaskQueue
   readonly TASK_WORKFLOW: TaskWorkflow
 }
@@ -33,7 +42,25 @@ const workflows = workflowRunner({
   get: (id) => TASK_WORKFLOW.get(id),
 })
 
+const callAlarm = (wake: Wake): Promise<Response> => {
+  const id = ALARMS.idFromName(JSON.stringify(['', wake.id]))
+  return ALARMS.get(id as never).fetch('https://alarms/', { method: 'POST', body: JSON.stringify(wake) })
+}
+
+const alarms = alarmRunner({
+  idFromName: (name) => ALARMS.idFromName(name),
+  get: (id) => ({
+    fetch(url, init) {
+      wakes.push(JSON.parse(String(init?.body)))
+      return ALARMS.get(id).fetch(url, init)
+    },
+  }),
+})
+
+export class Alarms extends alarmObject(() => alarms) {}
+
 const servers = {
+  alarm: createJobs(store, alarms, (what) => did(STORE_URL, what)),
   queue: createJobs(store, queues, (what) => did(STORE_URL, what)),
   workflow: createJobs(store, workflows, (what) => did(STORE_URL, what)),
 }
@@ -47,7 +74,7 @@ export class Tasks extends WorkflowEntrypoint {
 export default {
   async fetch(request: Request, env: object, context: object): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
-    const [, kind, action] = pathname.split('/') as [string, 'queue' | 'workflow', string]
+    const [, kind, action] = pathname.split('/') as [string, 'alarm' | 'queue' | 'workflow', string]
     switch (action) {
       case 'wakes':
         return Response.json(wakes)
@@ -56,7 +83,8 @@ export default {
       case 'call': {
         const wake = (await request.json()) as Wake
         const id = `test-${crypto.randomUUID()}`
-        if (kind === 'queue') await TASK_QUEUE.send(wake)
+        if (kind === 'alarm') await callAlarm(wake)
+        else if (kind === 'queue') await TASK_QUEUE.send(wake)
         else await TASK_WORKFLOW.create({ id, params: wake })
         return Response.json({})
       }
