@@ -3,8 +3,10 @@ import type { Project } from '../contract/target.ts'
 import { runLoaded } from '../doctor/loaded.ts'
 import { displayPath } from '../project/entry.ts'
 import { ownModule } from '../project/own-module.ts'
-import { CliError, printable } from '../terminal/cli-error.ts'
+import { notReached } from '../tasks/operator.ts'
+import { CliError } from '../terminal/cli-error.ts'
 import type { HostAnswer } from './host.ts'
+import { EVENT_ENDPOINT } from './remote.ts'
 import type { Asked, Told } from './request.ts'
 
 const HOST = ownModule('deploy/events/host')
@@ -31,5 +33,5 @@ export async function askStore(project: Project, asked: Asked): Promise<Told> {
     throw new CliError(
       `the store of ${entry} is only reached on Cloudflare: pass its endpoint of events (createEventEndpoint with "admin") as --url`,
     )
-  throw new CliError(`${entry}: ${printable(told.refusal)}`)
+  throw notReached(entry, told.refusal, EVENT_ENDPOINT)
 }

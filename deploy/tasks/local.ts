@@ -3,8 +3,10 @@ import type { Project } from '../contract/target.ts'
 import { runLoaded } from '../doctor/loaded.ts'
 import { displayPath } from '../project/entry.ts'
 import { ownModule } from '../project/own-module.ts'
-import { CliError, printable } from '../terminal/cli-error.ts'
+import { CliError } from '../terminal/cli-error.ts'
 import type { HostAnswer } from './host.ts'
+import { notReached } from './operator.ts'
+import { TASK_ENDPOINT } from './remote.ts'
 import type { Asked, Told } from './request.ts'
 
 const HOST = ownModule('deploy/tasks/host')
@@ -29,5 +31,5 @@ export async function askStore(project: Project, asked: Asked): Promise<Told> {
   const entry = displayPath(project.entry)
   if (isGuessed && typeof told.code !== 'string')
     throw new CliError(`the store of ${entry} is only reached on Cloudflare: pass its task endpoint as --url`)
-  throw new CliError(`${entry}: ${printable(told.refusal)}`)
+  throw notReached(entry, told.refusal, TASK_ENDPOINT)
 }

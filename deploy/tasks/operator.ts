@@ -8,7 +8,7 @@ import { send } from '../playground/task-requests.ts'
 import { refuseForeign } from '../project/owner.ts'
 import { findSecret } from '../project/secrets.ts'
 import { ownFile } from '../project/stages.ts'
-import { CliError, UsageError } from '../terminal/cli-error.ts'
+import { CliError, printable, UsageError } from '../terminal/cli-error.ts'
 
 /** What an endpoint is called, in errors. */
 export interface EndpointKind {
@@ -49,6 +49,18 @@ export function operatorSecret({ variable, admin }: EndpointKind, stage: string 
   if (found !== undefined) return found.value
   throw new CliError(
     `${variable} has no value: set it, in the environment or in ${ownFile(stage)}, to the secret of ${admin}`,
+  )
+}
+
+/** What AWS's clients say on a machine that has no region, or nobody's credentials. */
+const NO_AWS = /Region is missing|Could not load credentials|Credential is missing/
+
+/** The error of a store that the server itself did not reach. */
+export function notReached(entry: string, refusal: string, { what, variable }: EndpointKind): CliError {
+  const said = `${entry}: ${printable(refusal)}`
+  if (!NO_AWS.test(refusal)) return new CliError(said)
+  return new CliError(
+    `${said.replace(/\.$/, '')}; its store is on AWS: set AWS_REGION, credentials and the name of the table as the deployment has them, or pass its ${what} as --url, with ${variable}`,
   )
 }
 

@@ -1,7 +1,10 @@
 /** `mayfly events`, spawned for real: its command line, an endpoint that is something else, and dead letters of a real server. */
 import { once } from 'node:events'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { nodeListener } from '../../adapters/node.ts'
 import { createEventAdmin, createEventEndpoint } from '../../src/events-admin.ts'
@@ -9,6 +12,7 @@ import { createEventServer } from '../unit/mcp-events/_events.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 import { STEERING } from './_terminal.ts'
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET = 'a-secret-for-operators-of-40-characters!'
 const ID = `${'0'.repeat(15)}.sub_${'0'.repeat(32)}.${'0'.repeat(12)}.${'0'.repeat(8)}`
 const env = { MAYFLY_EVENTS_SECRET: SECRET }
@@ -71,6 +75,35 @@ describe('mayfly events', { timeout: 120_000 }, () => {
       stderr: expect.stringContaining('There is no such dead letter'),
     })
   })
+
+  // What the SDK of AWS says: it is no package of this project.
+  test.each(['Region is missing', 'Could not load credentials from any providers'])(
+    'a store on AWS that this machine cannot reach → what to set, in one line: %s',
+    async (said) => {
+      await using project = new Project()
+      mkdirSync(join(project.folder, 'node_modules'))
+      symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+      project.write(
+        'server.ts',
+        `import { MCPServer } from 'mayfly-mcp'
+import { staticTokens } from 'mayfly-mcp/auth'
+import { dynamoEvents } from 'mayfly-mcp/dynamodb'
+import { createEvent, events } from 'mayfly-mcp/mcp-events'
+const fail = async () => { throw new Error('${said}') }
+const client = new Proxy({}, { get: () => fail })
+const changed = createEvent({ id: 'a.changed', description: 'A' })
+export default new MCPServer({
+  id: 'a', name: 'a', version: '1', auth: staticTokens([{ token: '${SECRET}', clientId: 'me' }]),
+  events: events({ types: { changed }, store: dynamoEvents(client, { table: 'events' }) }),
+})`,
+      )
+      expect(await run(project, ['list'])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `mayfly: server.ts: ${said}; its store is on AWS: set AWS_REGION, credentials and the name of the table as the deployment has them, or pass its endpoint of events as --url, with MAYFLY_EVENTS_SECRET\n`,
+      })
+    },
+  )
 
   test('no secret; another server; what steers a terminal', async () => {
     await using project = new Project()

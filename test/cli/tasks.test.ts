@@ -85,6 +85,28 @@ export default new MCPServer({ id: 'a', name: 'a', version: '1', log: false, ${t
     expect((await run(project, ['list'])).stderr).toMatch(/server\.ts: the server .* has no "tasks"/)
   })
 
+  test('a store on AWS that this machine cannot reach → what to set, in one line', async () => {
+    await using project = new Project()
+    mkdirSync(join(project.folder, 'node_modules'))
+    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.write(
+      'server.ts',
+      `import { MCPServer } from 'mayfly-mcp'
+import { dynamoTaskStore } from 'mayfly-mcp/dynamodb'
+import { createTasks } from 'mayfly-mcp/tasks'
+// What the SDK of AWS says: it is no package of this project.
+const fail = async () => { throw new Error('Region is missing') }
+const store = dynamoTaskStore(new Proxy({}, { get: () => fail }), { table: 'tasks' })
+export default new MCPServer({ id: 'a', name: 'a', version: '1', tasks: createTasks({ store }) })`,
+    )
+    expect(await run(project, ['list'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'mayfly: server.ts: Region is missing; its store is on AWS: set AWS_REGION, credentials and the name of the table as the deployment has them, or pass its task endpoint as --url, with MAYFLY_TASKS_SECRET\n',
+    })
+  })
+
   test('the secret goes to the endpoint alone, as a header; a redirect is not followed', async () => {
     await using project = new Project()
     using other = await listen((_request, response) => response.end('{"tasks":[]}'))
