@@ -107,13 +107,14 @@ export function toRange({
 
 /** The order of code points, which is that of the bytes of UTF-8. JavaScript's own has surrogates before U+E000. */
 export function compareKeys(a: string, b: string): number {
-  const [ofA, ofB] = [[...a], [...b]]
-  for (let at = 0; at < ofA.length && at < ofB.length; at++) {
-    const difference = ofA[at]!.codePointAt(0)! - ofB[at]!.codePointAt(0)!
-    if (difference !== 0) return difference
-  }
-  return ofA.length - ofB.length
+  const length = Math.min(a.length, b.length)
+  let at = 0
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  return at === length ? a.length - b.length : rankOf(a.charCodeAt(at)) - rankOf(b.charCodeAt(at))
 }
+
+/** Surrogates are of characters after all others. */
+const rankOf = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 

@@ -1,19 +1,38 @@
 /** A store in the memory of one process, for development and tests. */
 import { compareKeys, isEntryKey, RECEIPT_MS, toCommit, toRange } from './commit.ts'
+import { createSortedKeys } from './sorted-keys.ts'
 import type { KeyedEntry, KeyedStore, KeyedWrite } from './store.ts'
 
-/** Commits after which expired entries are deleted. */
-const COMMITS_PER_SWEEP = 100
+/** Entries that a commit looks at, to delete expired ones: several times as many as it adds. */
+const SWEPT = 100
 
 /** Expired entries are deleted, others are not limited in number. */
 export function createMemoryKeyed(): KeyedStore {
   const entries = new Map<string, KeyedEntry>()
-  let commits = 0
+  const sorted = createSortedKeys()
+  const put = (key: string, entry: KeyedEntry): void => {
+    if (!entries.has(key)) sorted.add(key)
+    entries.set(key, entry)
+  }
+  const remove = (key: string): void => {
+    if (entries.delete(key)) sorted.delete(key)
+  }
   const current = (key: string): KeyedEntry | undefined => {
     const entry = entries.get(key)
     if (entry?.expiresAt === undefined || entry.expiresAt > Date.now()) return entry
-    entries.delete(key)
+    remove(key)
     return undefined
+  }
+  let swept = entries.keys()
+  const sweep = (): void => {
+    for (let count = 0; count < SWEPT; count++) {
+      const { value, done } = swept.next()
+      if (done) {
+        swept = entries.keys()
+        return
+      }
+      current(value)
+    }
   }
   return {
     isLocal: true,
@@ -29,22 +48,26 @@ export function createMemoryKeyed(): KeyedStore {
       if (!writes.every(isAsDemanded)) return false
       for (const { key, value, expiresAt, isCheck } of writes) {
         if (isCheck === true) continue
-        if (value === undefined) entries.delete(key)
-        else entries.set(key, { value, version, ...(expiresAt !== undefined && { expiresAt }) })
+        if (value === undefined) remove(key)
+        else put(key, { value, version, ...(expiresAt !== undefined && { expiresAt }) })
       }
-      entries.set(receipt, { value: digest, version, expiresAt: Date.now() + RECEIPT_MS })
-      commits = (commits + 1) % COMMITS_PER_SWEEP
-      if (commits === 0) for (const key of entries.keys()) current(key)
+      put(receipt, { value: digest, version, expiresAt: Date.now() + RECEIPT_MS })
+      sweep()
       return true
     },
     async list(options) {
       const range = toRange(options)
       if (range === undefined) return { keys: [] }
-      const { from, after, limit } = range
-      const isListed = (key: string): boolean =>
-        key.startsWith(options.prefix) && key >= from && compareKeys(key, after) > 0
-      const keys = [...entries.keys()].filter((key) => isListed(key) && current(key) !== undefined)
-      keys.sort(compareKeys)
+      const { from, to, after, limit } = range
+      const keys: string[] = []
+      const expired: string[] = []
+      const now = Date.now()
+      for (const key of sorted.from(compareKeys(from, after) > 0 ? from : after)) {
+        if (compareKeys(key, to) >= 0 || keys.length > limit) break
+        if ((entries.get(key)?.expiresAt ?? Number.POSITIVE_INFINITY) <= now) expired.push(key)
+        else if (key !== after) keys.push(key)
+      }
+      for (const key of expired) remove(key)
       const page = keys.slice(0, limit)
       return { keys: page, ...(page.length < keys.length && { next: page.at(-1) }) }
     },

@@ -56,7 +56,7 @@ const FREE: { readonly [name: string]: string } = {
 }
 
 /** Built by workerd, which passes a state. */
-const WORKERD = /^Mayfly(?:Bus|Events|Grants|Subscriptions|TaskObject|Rendezvous)$/
+const WORKERD = /^Mayfly(?:AlarmObject|Bus|Events|Grants|Subscriptions|TaskObject|Rendezvous)$/
 
 /** All options have defaults. */
 const OPTIONAL =
