@@ -79,9 +79,12 @@ class EventStreamReader implements EventReader {
   #isEnded = false
   /** Whether the stored cursor is still to be read. */
   #isUnread: boolean
-  /** Streams in a row that ended soon and brought nothing; attempts in a row that failed. */
+  /** Streams in a row that ended soon; attempts in a row that failed. */
   #soon = 0
   #failures = 0
+  /** Of the last stream: whether it brought events, and when it ended. */
+  #wasFruitful = false
+  #endedAt = 0
   #wake: (() => void) | undefined
 
   constructor(connection: Connection, selection: EventStreamSelection, settings: EventStreamSettings) {
@@ -181,16 +184,25 @@ class EventStreamReader implements EventReader {
     const { signal } = this.#over
     // What this client has ended because it had enough is continued at once.
     if (this.#received.isFull) this.#received.isFull = false
-    else if (this.#hasBegun) await sleep(reopeningMs(Math.max(this.#soon, this.#failures)), signal)
+    else if (this.#hasBegun) await sleep(this.#pauseMs(), signal)
     try {
       await this.#request()
       this.#failures = 0
       this.#hasBegun = true
     } catch (error) {
       this.#close()
+      this.#endedAt = Date.now()
       if (signal.aborted || !this.#hasBegun || !mayPass(error) || ++this.#failures >= MAX_FAILURES)
         throw error
     }
+  }
+
+  /** What is left of the pause: the time in which the consumer handled events is part of it. */
+  #pauseMs(): number {
+    // The first one that ends soon may have been cut off by a restart of the server.
+    const soon = this.#wasFruitful ? this.#soon - 1 : this.#soon
+    const passedMs = Math.max(0, Date.now() - this.#endedAt)
+    return Math.max(0, reopeningMs(Math.max(0, soon, this.#failures)) - passedMs)
   }
 
   /** Resolves when the server has accepted it. */
@@ -253,8 +265,9 @@ class EventStreamReader implements EventReader {
   #onEnd(open: Open): void {
     if (this.#open !== open) return
     this.#open = undefined
-    const isGood = open.isFruitful || Date.now() - open.openedAt >= SOON_MS
-    this.#soon = isGood ? 0 : this.#soon + 1
+    this.#endedAt = Date.now()
+    this.#soon = hasLasted(open) ? 0 : this.#soon + 1
+    this.#wasFruitful = open.isFruitful
     this.#wake?.()
   }
 
@@ -262,7 +275,10 @@ class EventStreamReader implements EventReader {
   #close(): void {
     const open = this.#open
     this.#open = undefined
+    if (open !== undefined && hasLasted(open)) this.#soon = 0
     open?.controller.abort()
     this.#wake?.()
   }
 }
+
+const hasLasted = ({ openedAt }: Open): boolean => Date.now() - openedAt >= SOON_MS

@@ -220,6 +220,64 @@ describe('events.stream with another server', () => {
     vi.useRealTimers()
   })
 
+  it('so is one that brings an event and ends at once, until one lasts [events.client-stream]', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const pass = async (ms: number): Promise<void> => {
+      for (let at = 0; at < ms; at += 250) {
+        await vi.advanceTimersByTimeAsync(250)
+        for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    let lastsMs = 0
+    const { asked, stream } = await startScripted(async (send) => {
+      send('active', { cursor: 'c0', truncated: false })
+      send('event', event(`e${asked.length}`))
+      if (lastsMs > 0) await new Promise((resolve) => setTimeout(resolve, lastsMs))
+    })
+    const seen: unknown[] = []
+    const iterator = stream()
+    const consumed = (async () => {
+      for (let next = await iterator.next(); !next.done; next = await iterator.next()) seen.push(idOf(next))
+    })()
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    await pass(60_000)
+    expect(asked.length).toBeGreaterThan(5)
+    expect(asked.length).toBeLessThan(12)
+    expect(seen).toEqual(asked.map((_cursor, index) => `e${index + 1}`))
+
+    lastsMs = 6000
+    await pass(31_000)
+    const { length } = asked
+    await pass(21_000)
+    expect(asked.length).toBeGreaterThanOrEqual(length + 3)
+    await iterator.return()
+    await consumed
+    vi.useRealTimers()
+  })
+
+  it('the time in which a consumer handles an event is part of the pause', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const { asked, stream } = await startScripted((send) => {
+      send('active', { cursor: 'c0', truncated: false })
+      send('event', event(`e${asked.length}`))
+    })
+    const iterator = stream()
+    for (let count = 1; count <= 8; count++) {
+      const at = Date.now()
+      const next = iterator.next()
+      await vi.waitFor(async () => {
+        await vi.advanceTimersByTimeAsync(5)
+        expect(asked).toHaveLength(count)
+      })
+      expect(Date.now() - at).toBeLessThan(1000)
+      await next
+      await new Promise((resolve) => setImmediate(resolve))
+      await vi.advanceTimersByTimeAsync(30_000)
+    }
+    await iterator.return()
+    vi.useRealTimers()
+  })
+
   it('a flood of events with a consumer that stops is cut off', async () => {
     let sent = 0
     let isOpen = true
