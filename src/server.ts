@@ -106,6 +106,7 @@ export class MCPServer<Context extends McpContext = McpContext> {
       owner: this.#owner,
       options: () => this.#requestOptions(),
       telemetry: config.telemetry,
+      isSilent: config.log === false,
       tools: this.#tools,
       server: this,
       requireCallers: (method, scopes) => requireCallers(config, 'Method', method, scopes),

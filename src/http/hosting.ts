@@ -87,8 +87,8 @@ export interface HostingConfig extends CallersConfig {
   http?: HttpConfig
   /**
    * Which requests are logged as a JSON line on the console: `'problems'` (errors, refusals, and calls of a second or more), `'all'`, or
-   * none (`false`); a function gets one entry per request instead. Default: `'problems'`, or `'all'` if the environment has
-   * `MAYFLY_LOG=all`.
+   * none (`false`, also of deliveries of MCP Events); a function gets one entry per request instead. Default: `'problems'`, or `'all'` if
+   * the environment has `MAYFLY_LOG=all`.
    */
   log?: Log | LogSetting
   /** Receives who called what, and the outcome. Only the names of arguments are recorded, unless `arguments` is set. */

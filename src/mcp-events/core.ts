@@ -51,7 +51,7 @@ export function createCore(settings: Settings): Core {
     settings,
     lineOf: (type) => lines.get(type)!,
     sender: bounded(settings.deliver ?? createFetchSender()),
-    deliveryLog: createDeliveryLog(),
+    deliveryLog: createDeliveryLog(() => hosted().isSilent),
     data: createData(settings.store, () => hosted().owner.tag()),
     tag: () => hosted().owner.tag(),
     report: (error) => hosted().options().reportError(error, { events: true }),

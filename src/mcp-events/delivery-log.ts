@@ -4,7 +4,7 @@
  */
 import { toJsonLine } from '../definition/json-line.ts'
 import type { TracedGivenUp } from '../request/telemetry.ts'
-import type { DeliveryError } from './contract.ts'
+import type { DeliveryError, PostOutcome } from './contract.ts'
 import { isLoopbackUrl } from './deliver/callback-url.ts'
 import type { Subscription } from './record.ts'
 
@@ -13,7 +13,7 @@ type Told = Pick<Subscription, 'url' | 'type' | 'owner' | 'lastError' | 'failedS
 
 export interface DeliveryLog {
   /** What a request has changed. @param tries Requests with its event so far. */
-  note(id: string, before: Subscription, after: Subscription, tries?: number): void
+  note(id: string, before: Subscription, after: Subscription, outcome: PostOutcome, tries?: number): void
   /** The endpoint of a new subscription did not prove that it wants events. */
   notVerified(id: string, subscription: Told, reason: DeliveryError): void
   /** @param events How many of them. */
@@ -29,9 +29,17 @@ const MINUTE_MS = 60_000
 const NEXT_TRY = 'They are tried again, with longer pauses each time.'
 const AFTER_REFRESH = 'Events wait until its client refreshes it.'
 
+const COMPARE_SECRETS =
+  'The endpoint refused the signature or the request: compare its secret with that of the subscription. '
+
+/** Said of an endpoint that was verified: its secret was changed afterwards, or that of the subscription. */
+const hintOf = (outcome: PostOutcome): string =>
+  'status' in outcome && (outcome.status === 401 || outcome.status === 403) ? COMPARE_SECRETS : ''
+
 const OWN_SENDER = 'For a URL of this machine, nodeEventSender needs "allowLoopback", too.'
 
-export function createDeliveryLog(): DeliveryLog {
+/** @param isSilent Whether the server has no log. */
+export function createDeliveryLog(isSilent: () => boolean): DeliveryLog {
   let minute = 0
   let lines = 0
   let suppressed = 0
@@ -56,6 +64,7 @@ export function createDeliveryLog(): DeliveryLog {
     what: string,
     more: object = {},
   ): void => {
+    if (isSilent()) return
     const { host } = new URL(url)
     const limits = [
       [`h:${host}`, MAX_OF_HOST],
@@ -81,13 +90,14 @@ export function createDeliveryLog(): DeliveryLog {
     console.warn(toJsonLine(line))
   }
   return {
-    note(id, before, after, tries) {
+    note(id, before, after, outcome, tries) {
+      const hint = hintOf(outcome)
       if (before.isActive && !after.isActive)
-        write('warn', id, after, `are suspended. ${AFTER_REFRESH}`, {
+        write('warn', id, after, `are suspended. ${hint}${AFTER_REFRESH}`, {
           ...(after.failedSince !== undefined && { failedSince: new Date(after.failedSince).toISOString() }),
         })
       else if (before.failures === 0 && after.failures > 0 && before.lastError === undefined)
-        write('warn', id, after, `fail (${after.lastError}). ${NEXT_TRY}`, { tries })
+        write('warn', id, after, `fail (${after.lastError}). ${hint}${NEXT_TRY}`, { tries })
       else if (before.lastError !== undefined && after.lastError === undefined)
         write('info', id, after, 'work again.')
     },

@@ -88,7 +88,7 @@ async function sendControl(sending: Sending, control: Control): Promise<boolean>
     const after = cut ?? afterControl({ ...subscription, control }, outcome, suspendAfterMs)
     return after && settle(after)
   })
-  if (isStored) core.deliveryLog.note(sending.id, before, held.current())
+  if (isStored) core.deliveryLog.note(sending.id, before, held.current(), outcome)
   return isStored
 }
 
@@ -148,7 +148,7 @@ async function sendEvent(sending: Sending, [seq, tries]: Queued): Promise<boolea
     (subscription) => settle(afterEvent(subscription, seq, outcome, settings.suspendAfterMs)),
     (changed) => (changed.expiresAt === value.expiresAt ? [] : listedWrites(id, changed, changed.expiresAt)),
   )
-  if (isStored) core.deliveryLog.note(id, value, held.current(), tries + 1)
+  if (isStored) core.deliveryLog.note(id, value, held.current(), outcome, tries + 1)
   return isStored
 }
 

@@ -81,7 +81,7 @@ const UNVERIFIED: { readonly [reason in Exclude<DeliveryError, 'challenge_failed
   connection_refused: 'nothing answers there, or this server may not connect to its address',
   timeout: 'it did not answer in time',
   tls_error: 'its certificate is not valid for its host',
-  http_4xx: 'it refused the request, as with another secret than that of the subscription',
+  http_4xx: 'it refused the signature or the request: compare its secret with that of the subscription',
   http_5xx: 'it failed',
 }
 

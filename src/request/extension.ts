@@ -48,6 +48,8 @@ export interface ExtensionHost {
   readonly owner: StoreOwner
   readonly options: () => ServerOptions
   readonly telemetry?: Telemetry | undefined
+  /** Whether the server writes no log: its option `log` is false. */
+  readonly isSilent: boolean
   /** The server's own tools. A tool that an extension adds here belongs to it. */
   readonly tools: Map<string, AnyTool>
   /** The server, which gets the APIs of its extensions. */

@@ -79,7 +79,7 @@ export async function isSigned({ headers, raw }: Received, secret: string): Prom
 export function createEventServer(
   options: Partial<EventsOptions> = {},
   store: KeyedStore = createMemoryEvents(),
-  config: Pick<MCPServerConfig, 'auth' | 'telemetry'> = {},
+  config: Pick<MCPServerConfig, 'auth' | 'log' | 'telemetry'> = {},
 ) {
   const endpoints = createEndpoints()
   const errors: unknown[] = []

@@ -1,5 +1,6 @@
 /** What the log says of deliveries: one line for each change that an operator should know, never a flood, and nothing secret. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { MCPServerConfig } from '../../../src/index.ts'
 import { createEventServer, SECRET, URL_A } from './_events.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-29T12:00:00Z') }))
@@ -10,13 +11,17 @@ afterEach(() => {
 
 const DAY = 86_400_000
 
-function start(more: Parameters<typeof createEventServer>[0] = {}) {
+function start(
+  more: Parameters<typeof createEventServer>[0] = {},
+  // Of its requests alone: a line on a delivery is no entry of a request.
+  log: MCPServerConfig['log'] = () => {},
+) {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
-  const server = createEventServer({
-    runner: { isPrompt: true, wake() {} } as never,
-    concurrency: 50,
-    ...more,
-  })
+  const server = createEventServer(
+    { runner: { isPrompt: true, wake() {} } as never, concurrency: 50, ...more },
+    undefined,
+    { log },
+  )
   const lines = () =>
     warn.mock.calls.map(([line]) => JSON.parse(String(line)) as { message: string; [name: string]: unknown })
   return {
@@ -66,13 +71,40 @@ it('says why an endpoint was not verified, to its client and in the log', async 
     data: { reason: 'connection_refused' },
   })
   endpoints.verify = () => ({ status: 401, body: 'private' })
-  expect((await subscribe()).error).toMatchObject({ message: expect.stringContaining('another secret') })
+  expect((await subscribe()).error).toMatchObject({
+    message: expect.stringContaining('compare its secret with that'),
+  })
   expect(said()).toEqual([
     '127.0.0.1:4000 cannot begin: it was not verified. For a URL of this machine, nodeEventSender needs "allowLoopback", too.',
     'a.example.com cannot begin: it was not verified.',
   ])
   expect(lines()).toMatchObject([{ level: 'warn', error: 'connection_refused' }, { error: 'http_4xx' }])
   expect(JSON.stringify(lines())).not.toContain('private')
+})
+
+it.each([401, 403])('an endpoint that refuses with %i → the secrets may differ', async (status) => {
+  const { subscribe, emit, endpoints, said, later } = start()
+  await subscribe({ ttlMs: DAY })
+  endpoints.answer = () => ({ status })
+  await emit()
+  for (let hours = 0; hours < 8; hours++) await later(3_600_000)
+  expect(said()).toEqual([
+    'a.example.com fail (http_4xx). The endpoint refused the signature or the request: compare its secret with that of the subscription. They are tried again, with longer pauses each time.',
+    'a.example.com are suspended. The endpoint refused the signature or the request: compare its secret with that of the subscription. Events wait until its client refreshes it.',
+  ])
+})
+
+it('says nothing for a server without a log', async () => {
+  const { subscribe, emit, endpoints, lines, later } = start({}, false)
+  await subscribe()
+  await subscribe({}, 'bob')
+  endpoints.answer = ({ url }) => ({ status: url === URL_A ? 500 : 413 })
+  await emit()
+  await later(0)
+  endpoints.verify = () => ({ status: 500 })
+  await subscribe({}, 'alice', { url: 'https://b.example.com/' })
+  expect(endpoints.received).not.toEqual([])
+  expect(lines()).toEqual([])
 })
 
 it.each([
