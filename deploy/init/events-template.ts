@@ -40,23 +40,19 @@ const CRON = {
   isMade: true,
 }
 
-const SCHEDULED = 'scheduled: (_event: unknown, env: unknown) => server.events.run({ env })'
-
 /** For `src/server.ts`. */
-export function eventLines(platform: TaskPlatform, hasApp: boolean): TaskLines {
+export function eventLines(platform: TaskPlatform): TaskLines {
   if (platform === 'process') return { imports: [], lines: [], exported: 'server', routes: [] }
   if (platform === 'objects')
     return {
-      imports: hasApp ? [] : ["import { cloudflare } from 'mayfly-mcp/cloudflare'"],
+      imports: [],
       lines: [
         '',
-        '/** Stores the events; wrangler.toml refers to it. */',
+        '/** Store the events, and repeat deliveries that failed; wrangler.toml refers to them. */',
         "export { MayflyEvents } from 'mayfly-mcp/cloudflare'",
-        '',
-        '// The cron trigger of wrangler.toml repeats deliveries that failed.',
+        "export { MayflyAlarms } from './events.ts'",
       ],
-      // With the routes of an app, the commands of Mayfly find the server in it.
-      exported: `{\n  ${hasApp ? '...app' : 'fetch: cloudflare(server)'},\n  ${SCHEDULED},\n}`,
+      exported: 'server',
       routes: [],
     }
   return {
@@ -78,17 +74,21 @@ export function eventParts(platform: TaskPlatform): TaskParts {
 const TYPE = "Pick<EventsOptions, 'store' | 'deliver' | 'runner'>"
 
 const objects = `import { env } from 'cloudflare:workers'
-import { durableObjectEvents } from 'mayfly-mcp/cloudflare'
+import { alarmObject, alarmRunner, durableObjectEvents } from 'mayfly-mcp/cloudflare'
+
+const runner = alarmRunner(env.ALARMS)
+
+/** The alarm of such an object repeats deliveries that failed. */
+export class MayflyAlarms extends alarmObject(() => runner) {}
 
 /** Subscriptions and events are in a Durable Object. */
-export const delivery = { store: durableObjectEvents(env.EVENTS) }
+export const delivery = { store: durableObjectEvents(env.EVENTS), runner }
 `
 
 const WORKERS_TYPES = `/** The parts of the runtime that src/events.ts uses. To replace this file by the complete types, run \`npx wrangler types\`. */
 declare module 'cloudflare:workers' {
-  export const env: {
-    readonly EVENTS: Parameters<typeof import('mayfly-mcp/cloudflare').durableObjectEvents>[0]
-  }
+  type Objects = Parameters<typeof import('mayfly-mcp/cloudflare').durableObjectEvents>[0]
+  export const env: { readonly EVENTS: Objects; readonly ALARMS: Objects }
 }
 `
 
@@ -146,7 +146,7 @@ const PARTS: { readonly [platform in TaskPlatform]: TaskParts } = {
     scripts: {},
     variables: [],
     about:
-      'Subscriptions and events are in a Durable Object (`src/events.ts`, `wrangler.toml`); a cron trigger repeats deliveries that failed, each minute.',
+      'Subscriptions and events are in a Durable Object (`src/events.ts`, `wrangler.toml`); the alarm of another one repeats deliveries that failed.',
   },
   process: {
     files: [['src/events.ts', inPostgres('pollingRunner()')]],

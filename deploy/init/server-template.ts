@@ -205,7 +205,7 @@ function deployedSource({ name, templates, tasks, events, grants }: ServerChoice
     tasks !== undefined
       ? taskLines(tasks)
       : events !== undefined
-        ? eventLines(events, hasApp)
+        ? eventLines(events)
         : { imports: [], lines: [], exported: 'app', routes: [] }
   const given = events === undefined ? 'tasks' : 'delivery'
   return `${[
@@ -223,7 +223,7 @@ function deployedSource({ name, templates, tasks, events, grants }: ServerChoice
     ...grantLines(grants),
     '',
     ...(hasApp ? appLines(name, routes) : []),
-    `export default ${hasApp && events !== 'objects' ? 'app' : exported}`,
+    `export default ${hasApp ? 'app' : exported}`,
   ].join('\n')}\n`
 }
 

@@ -260,7 +260,7 @@ function nodeCompatibility(config: string, file: string): Finding[] {
 }
 
 /** The lines of wrangler.toml for the Durable Objects of a class of `mayfly-mcp/cloudflare`. */
-function objects(name: 'Tasks' | 'Events' | 'Grants', about: string): string {
+function objects(name: 'Alarms' | 'Events' | 'Grants' | 'Tasks', about: string): string {
   return `
 # ${about}
 [[durable_objects.bindings]]
@@ -274,11 +274,10 @@ new_sqlite_classes = ["Mayfly${name}"]
 }
 
 const TASKS = objects('Tasks', 'One object per task: src/tasks.ts.')
-const EVENTS = `${objects('Events', 'Subscriptions and events: src/events.ts.')}
-# Repeats deliveries that failed.
-[triggers]
-crons = ["* * * * *"]
-`
+const EVENTS = [
+  objects('Events', 'Subscriptions and events: src/events.ts.'),
+  objects('Alarms', 'Repeat deliveries that failed: src/events.ts.'),
+].join('')
 const GRANTS = objects('Grants', 'The connections of people who signed in: src/sign-in.ts.')
 
 function files({
