@@ -2,7 +2,13 @@
  * `client.events.stream`: one or more requests of `events/stream` (SEP-3415, "Push-Based Delivery") as one iterator. It does everything
  * within `next()`: a consumer that is busy, or forgot the iterator, causes no request.
  */
-import type { Client, JSONRPCNotification, RequestOptions } from '@modelcontextprotocol/client'
+import {
+  type Client,
+  type JSONRPCNotification,
+  ProtocolError,
+  type RequestOptions,
+} from '@modelcontextprotocol/client'
+import { isA } from '../definition/error-text.ts'
 import type { Names } from '../definition/unknown-option.ts'
 import { ANYTHING } from './anything.ts'
 import { Call } from './call.ts'
@@ -247,7 +253,7 @@ class EventStreamReader implements EventReader {
           })
           .catch((error: unknown) => {
             reject(error)
-            this.#onEnd(open)
+            this.#onEnd(open, error)
           })
       })
     } finally {
@@ -262,8 +268,10 @@ class EventStreamReader implements EventReader {
     this.#wake?.()
   }
 
-  #onEnd(open: Open): void {
+  #onEnd(open: Open, error: unknown): void {
     if (this.#open !== open) return
+    // A stream that is cut off is no error: it continues.
+    if (isAnswer(error)) this.#received.tell(this.#connection.toError(METHOD, error, undefined))
     this.#open = undefined
     this.#endedAt = Date.now()
     this.#soon = hasLasted(open) ? 0 : this.#soon + 1
@@ -280,5 +288,8 @@ class EventStreamReader implements EventReader {
     this.#wake?.()
   }
 }
+
+/** Whether the server has sent it: an error of this client is the `data` of one of the protocol. */
+const isAnswer = (error: unknown): boolean => isA(error, ProtocolError) && !isA(error.data, Error)
 
 const hasLasted = ({ openedAt }: Open): boolean => Date.now() - openedAt >= SOON_MS

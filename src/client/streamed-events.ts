@@ -1,5 +1,6 @@
 /** What a stream of events has received and its consumer has not taken yet: valid, each event once, and no more than fits in memory. */
 import { ProtocolError } from '@modelcontextprotocol/client'
+import { isA } from '../definition/error-text.ts'
 import { isObject } from '../definition/is-object.ts'
 import { MCPClientError, type MCPClientErrorCode } from './errors.ts'
 import { isCursor, isEvent } from './event-answers.ts'
@@ -46,6 +47,8 @@ export class StreamedEvents {
   readonly #items: StreamedItem[] = []
   readonly #ids = new Set<string>()
   readonly #mayReport = createRate(REPORTS.burst, REPORTS.perSecond)
+  /** The error of the server that was reported last, while nothing else comes. */
+  #told = ''
   #events = 0
   #characters = 0
 
@@ -82,13 +85,16 @@ export class StreamedEvents {
         this.#move(params.cursor)
         return false
       case 'heartbeat':
+        this.#told = ''
         this.#move(params.cursor)
         return false
       case 'error':
-        this.#report(
-          'REQUEST_FAILED',
-          `reported a problem with its events${this.#textOf(params.error)}`,
-          params.error,
+        this.tell(
+          this.#error(
+            'REQUEST_FAILED',
+            `reported a problem with its events${this.#textOf(params.error)}`,
+            params.error,
+          ),
         )
         return false
       case 'terminated': {
@@ -103,7 +109,8 @@ export class StreamedEvents {
 
   #add(event: Params): boolean {
     if (!isEvent(event)) {
-      this.#report('MALFORMED', 'sent an invalid event, which is left out')
+      if (this.#mayReport())
+        this.#host.report(this.#error('MALFORMED', 'sent an invalid event, which is left out', undefined))
       return false
     }
     const { eventId, name, timestamp, data, cursor } = event as ReceivedEvent
@@ -117,6 +124,7 @@ export class StreamedEvents {
       this.isFull = true
       return false
     }
+    this.#told = ''
     this.#remember(eventId)
     this.#events++
     this.#characters += size
@@ -152,8 +160,13 @@ export class StreamedEvents {
     else this.#items[this.#items.length - 1] = { ...last, ...mark }
   }
 
-  #report(code: MCPClientErrorCode, what: string, cause?: unknown): void {
-    if (this.#mayReport()) this.#host.report(this.#error(code, what, cause))
+  /** Reports an error of the server once, however often it comes before the next event or heartbeat. */
+  tell(error: MCPClientError): void {
+    const { code, message, cause } = error
+    const told = `${code} ${isA(cause, ProtocolError) ? cause.code : ''} ${message}`
+    if (told === this.#told || !this.#mayReport()) return
+    this.#told = told
+    this.#host.report(error)
   }
 
   #textOf(problem: unknown): string {

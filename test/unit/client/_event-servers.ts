@@ -4,6 +4,7 @@ import { expect, vi } from 'vitest'
 import * as z from 'zod'
 import { staticTokens } from '../../../src/auth.ts'
 import type { EventStream, EventStreamSettings, MCPClientError, ReceivedEvent } from '../../../src/client.ts'
+import { isObject } from '../../../src/definition/is-object.ts'
 import { MCPServer } from '../../../src/index.ts'
 import { createEvent, createMemoryEvents, type EventsOptions, events } from '../../../src/mcp-events.ts'
 import { createClient, listen, startFetchServer } from './_servers.ts'
@@ -116,7 +117,7 @@ export const DISCOVERED = {
   resultType: 'complete',
 }
 
-/** A server of the modern era that answers `events/stream` with `script`. */
+/** A server of the modern era that answers `events/stream` with `script`: in order, unless it returns `stay` or an error. */
 export async function startScripted(
   script: (
     send: (kind: string, params: object) => void,
@@ -141,8 +142,9 @@ export async function startScripted(
       response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
     const send = (kind: string, sent: object) =>
       write({ method: `notifications/events/${kind}`, params: { ...sent, _meta: META(id) } })
-    if ((await script(send, params, response)) === 'stay') return
-    write({ id, result: { resultType: 'complete' } })
+    const ending = await script(send, params, response)
+    if (ending === 'stay') return
+    write({ id, ...(isObject(ending) ? { error: ending } : { result: { resultType: 'complete' } }) })
     response.end()
   })
   const reported: MCPClientError[] = []

@@ -145,6 +145,73 @@ describe('events.stream with another server', () => {
     await iterator.return()
   })
 
+  it('an error that the server repeats is reported once, until something else comes', async () => {
+    const { reported, stream } = await startScripted((send) => {
+      const fail = (code: number, message: string): void => send('error', { error: { code, message } })
+      send('active', { cursor: 'c0', truncated: false })
+      for (let count = 0; count < 5; count++) fail(-32603, 'no store')
+      for (let count = 0; count < 5; count++) fail(-32603, 'no index')
+      for (let count = 0; count < 5; count++) fail(-32000, 'no index')
+      send('event', event('e1'))
+      for (let count = 0; count < 5; count++) fail(-32000, 'no index')
+      send('heartbeat', { cursor: 'c1' })
+      for (let count = 0; count < 5; count++) fail(-32000, 'no index')
+      send('event', event('e2'))
+      return 'stay'
+    })
+    const iterator = stream()
+    expect([idOf(await iterator.next()), idOf(await iterator.next())]).toEqual(['e1', 'e2'])
+    expect(reported.map(({ cause }) => (cause as { code: number }).code)).toEqual([
+      -32603, -32603, -32000, -32000, -32000,
+    ])
+    expect(reported[0]).toMatchObject({ code: 'REQUEST_FAILED', operation: 'events/stream', server: 'other' })
+    expect(reported[0]!.message).toContain('no store')
+    await iterator.return()
+  })
+
+  it('of thousands of different errors a few are reported', async () => {
+    const { reported, stream } = await startScripted((send) => {
+      send('active', { cursor: 'c0', truncated: false })
+      for (let count = 0; count < 5000; count++)
+        send('error', { error: { code: -32603, message: `fault ${count}` } })
+      send('event', event('e1'))
+      return 'stay'
+    })
+    const iterator = stream()
+    expect(idOf(await iterator.next())).toBe('e1')
+    expect(reported.length).toBeGreaterThan(0)
+    expect(reported.length).toBeLessThan(20)
+    await iterator.return()
+  })
+
+  it('an error as the answer after active is reported once, and the stream is opened again', async () => {
+    const { asked, reported, stream } = await startScripted((send) => {
+      send('active', { cursor: 'c0', truncated: false })
+      if (asked.length < 4) return { code: -32603, message: 'no store' }
+      send('event', event('e1'))
+      return 'stay'
+    })
+    const iterator = stream()
+    expect(idOf(await iterator.next())).toBe('e1')
+    expect(reported).toMatchObject([
+      { code: 'REQUEST_FAILED', operation: 'events/stream', server: 'other', cause: { code: -32603 } },
+    ])
+    await iterator.return()
+  })
+
+  it('the end of a stream in order, and a connection that breaks, are not reported', async () => {
+    const { asked, reported, stream } = await startScripted((send, _params, response) => {
+      send('active', { cursor: 'c0', truncated: false })
+      if (asked.length === 3) send('event', event('e1'))
+      if (asked.length === 2) response.destroy()
+      return asked.length === 1 ? undefined : 'stay'
+    })
+    const iterator = stream()
+    expect(idOf(await iterator.next())).toBe('e1')
+    expect(reported).toEqual([])
+    await iterator.return()
+  })
+
   it('terminated → REQUEST_FAILED with its error, after the events before it', async () => {
     const { asked, stream } = await startScripted((send) => {
       send('active', { cursor: 'c0', truncated: false })
@@ -323,7 +390,7 @@ describe('events.stream with another server', () => {
     const iterator = stream()
     const seen = [idOf(await iterator.next())]
     await vi.waitFor(() => expect(open).toBe(0), 5000)
-    expect(sent[0]).toBeLessThan(120)
+    await vi.waitFor(() => expect(sent[0]).toBeLessThan(120))
     while (seen.length < 120) seen.push(idOf(await iterator.next()))
     expect(seen).toEqual(Array.from({ length: 120 }, (_none, at) => `e${at}`))
     await iterator.return()
