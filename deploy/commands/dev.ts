@@ -13,7 +13,7 @@ import { scopeFindings } from '../doctor/sign-in.ts'
 import { createErrorLog } from '../playground/error-log.ts'
 import { type FrontOptions, type PlaygroundFront, startPlaygroundFront } from '../playground/front.ts'
 import { PREFIX } from '../playground/page.ts'
-import { type Cron, callLocally, cronOf } from '../project/cron.ts'
+import { type Cron, callLocally, cronsOf } from '../project/cron.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 import { onInterrupt } from '../run/ending.ts'
@@ -76,9 +76,11 @@ export const dev = projectCommand({
     const inspector = values.inspector ? findInspector(cwd) : undefined
     const { port, path } = await whereToServe(values, target)
     loadEnvFiles(project)
-    const cron = cronOf(project)
+    const crons = cronsOf(project)
+    // Of several, the one that says so: the page lets its user type another.
+    const tasksCron = crons.find(({ path: one }) => one.includes('task')) ?? crons[0]
     const tasks = (endpointPath: string): Pick<FrontOptions, 'tasksPath' | 'tasksSecret'> => ({
-      tasksPath: cron && baseOf(endpointPath, path !== undefined) + cron.path,
+      tasksPath: tasksCron && baseOf(endpointPath, path !== undefined) + tasksCron.path,
       tasksSecret: process.env.MAYFLY_TASKS_SECRET,
     })
     let tools: number | undefined
@@ -121,7 +123,7 @@ export const dev = projectCommand({
       // A server that cannot be described has been reported.
       onReload: () => void lookAgain().catch(() => {}),
       hint: 'A change of the code reloads it. Ctrl+C stops it.',
-      cron,
+      crons,
       hasOwnPath: path !== undefined,
       check: async () => {
         const startsWith = target.hasOwnVariables ? 'others, too' : 'the variables of this machine'
@@ -148,8 +150,8 @@ interface Serving {
   readonly startFront?: (innerPort: number, endpointPath: string) => Promise<PlaygroundFront>
   /** Called once everything is ready. May start something that ends with the server. */
   readonly onReady?: (addresses: Addresses) => { stop(): Promise<void> } | undefined
-  /** What the platform's cron would call. */
-  readonly cron?: Cron | undefined
+  /** What the platform's schedules would call. */
+  readonly crons?: readonly Cron[]
   /** Whether the path of the MCP endpoint was given instead of the platform's default. */
   readonly hasOwnPath?: boolean
   readonly check?: () => Promise<void>
@@ -223,8 +225,8 @@ async function serveUntilExit(
     readyScreen({ endpoint, wantsToken, playground, tasks, signIn: serving.signIn?.(), hint: serving.hint }),
   )
   beside.tool = serving.onReady?.({ endpoint, playground: playground && playground + key })
-  if (serving.cron !== undefined)
-    void callLocally(origin + baseOf(path, serving.hasOwnPath), serving.cron, over)
+  for (const cron of serving.crons ?? [])
+    void callLocally(origin + baseOf(path, serving.hasOwnPath), cron, over)
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
 }
 

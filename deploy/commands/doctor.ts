@@ -20,7 +20,7 @@ import { type DescribeOptions, describeServer, faultOf } from '../doctor/load.ts
 import { renderDoctor } from '../doctor/render.ts'
 import { signInFindings } from '../doctor/sign-in.ts'
 import { usedFeatures } from '../doctor/used.ts'
-import { cronOf } from '../project/cron.ts'
+import { cronsOf } from '../project/cron.ts'
 import { displayPath } from '../project/entry.ts'
 import { makesTable } from '../project/project.ts'
 import { findSecret } from '../project/secrets.ts'
@@ -168,8 +168,8 @@ async function examine(
   const report = reportOf(
     { level: 'ok', message: `the server loads, with ${tools} ${tools === 1 ? 'tool' : 'tools'}` },
     ...secretFindings(project, info),
-    ...cronSecretFindings(project, cronOf(project)),
-    ...bindingFindings(info, target, cronOf(project), {
+    ...cronSecretFindings(project, cronsOf(project)),
+    ...bindingFindings(info, target, cronsOf(project), {
       makesEventTable: target.abilities.tasks === 'dynamodb' && makesTable(project, 'events'),
       triggers: hasScheduled ? target.triggers?.(project) : undefined,
     }),

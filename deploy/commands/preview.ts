@@ -1,7 +1,7 @@
 /** `mayfly preview`: builds, then runs that build on the platform's own runtime. */
 
 import type { Project, RunningTarget, Target } from '../contract/target.ts'
-import { cronOf } from '../project/cron.ts'
+import { cronsOf } from '../project/cron.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
 import { stageOption } from '../project/stages.ts'
 import { startLaunch } from '../run/launch.ts'
@@ -58,7 +58,7 @@ export const preview = projectCommand({
       hint: target.isOwnMachine
         ? 'Ctrl+C stops it.'
         : `Ctrl+C stops it. Next: ${projectCommandLine('deploy', project, targetName)}${stageOption(project.stage)}`,
-      cron: cronOf(project),
+      crons: cronsOf(project),
       hasOwnPath: where.path !== undefined,
     })
   },

@@ -1,13 +1,13 @@
 /** What `mayfly doctor` says about the work that outlives a request: where tasks and events are stored, and what runs them. */
 import type { DeploymentInfo } from '../../src/index.ts'
 import type { Finding, Target, TaskPlatform } from '../contract/target.ts'
-import type { Cron } from '../project/cron.ts'
+import { type Cron, pathsOf } from '../project/cron.ts'
 
 /** Where tasks are stored, and what runs them. */
 export function taskFindings(
   { hasTasks = false, hasLocalTasks = false, hasTaskRunner = false }: DeploymentInfo,
   { title, hasOneProcess, tasks }: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
-  cron: Cron | undefined,
+  crons: readonly Cron[],
 ): Finding[] {
   if (!hasTasks) return []
   if (hasLocalTasks && !hasOneProcess) {
@@ -16,18 +16,31 @@ export function taskFindings(
   }
   if (hasLocalTasks) return [{ level: 'ok', message: 'tasks are kept in memory: they end with the process' }]
   if (hasTaskRunner) return [{ level: 'ok', message: 'tasks have a store and a runner' }]
-  if (cron === undefined) {
+  if (crons.length === 0) {
     const message =
       'tasks have a store but no runner: they only continue when a client polls for them; let a cron call a task endpoint, see docs/tasks-runners.md'
     return [{ level: 'warning', message }]
   }
   // For these platforms, `build` writes the schedule.
   if (tasks === 'cron' || tasks === 'dynamodb') {
-    const message = `tasks have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}`
+    const message = `tasks have a store, and ${scheduled(crons)}${oneOf(crons, 'createTaskEndpoint')}`
     return [{ level: 'ok', message }]
   }
-  const message = `nothing calls ${cron.path} on ${title}, which has no cron: pass a runner, such as pollingRunner(), see docs/tasks-runners.md`
+  const message = `nothing calls ${pathsOf(crons)} on ${title}, which has no cron: pass a runner, such as pollingRunner(), see docs/tasks-runners.md`
   return [{ level: 'warning', message }]
+}
+
+/** Such as `the platform’s schedule (* * * * *) calls /tasks`. */
+function scheduled(crons: readonly Cron[]): string {
+  const [first, ...others] = crons
+  if (others.length === 0) return `the platform’s schedule (${first!.schedule}) calls ${first!.path}`
+  const calls = crons.map(({ path, schedule }) => `${path} (${schedule})`)
+  return `the platform’s schedules call ${new Intl.ListFormat('en').format(calls)}`
+}
+
+/** Of several, only their server knows what they are. */
+function oneOf({ length }: readonly Cron[], creator: string): string {
+  return length > 1 ? `, one of which must be that of ${creator}` : ''
 }
 
 /** What the deployment adds to the server. */
@@ -42,7 +55,7 @@ export interface EventsMade {
 export function eventFindings(
   info: DeploymentInfo,
   target: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
-  cron: Cron | undefined,
+  crons: readonly Cron[],
   { makesEventTable = false, triggers }: EventsMade,
 ): Finding[] {
   const { hasEvents = false, hasEventSender = false, sendsEventsToLoopback = false } = info
@@ -53,7 +66,7 @@ export function eventFindings(
     ...(makesEventTable
       ? [{ level: 'ok', message: 'the deployment makes the table of events' } as const]
       : []),
-    ...storedEventFindings({ ...info, hasLocalEvents: isLocal }, target, cron, triggers),
+    ...storedEventFindings({ ...info, hasLocalEvents: isLocal }, target, crons, triggers),
     ...(sendsEventsToLoopback ? [LOOPBACK] : []),
   ]
   // On Cloudflare Workers, `fetch` reaches nothing private.
@@ -72,7 +85,7 @@ const LOOPBACK: Finding = {
 function storedEventFindings(
   { hasLocalEvents = false, hasEventRunner = false }: DeploymentInfo,
   { title, hasOneProcess, tasks }: Pick<Target, 'title' | 'hasOneProcess' | 'tasks'>,
-  cron: Cron | undefined,
+  crons: readonly Cron[],
   triggers: EventsMade['triggers'],
 ): Finding[] {
   if (hasLocalEvents && !hasOneProcess) {
@@ -87,8 +100,8 @@ function storedEventFindings(
   if (hasEventRunner) return [{ level: 'ok', message: 'events have a store and a runner' }]
   // For these platforms, `build` writes the schedule.
   const isScheduled = tasks === 'cron' || tasks === 'dynamodb'
-  if (isScheduled && cron !== undefined) {
-    const message = `events have a store, and the platform’s schedule (${cron.schedule}) calls ${cron.path}, which must be that of createEventEndpoint`
+  if (isScheduled && crons.length > 0) {
+    const message = `events have a store, and ${scheduled(crons)}${oneOf(crons, 'createEventEndpoint') || ', which must be that of createEventEndpoint'}`
     return [{ level: 'ok', message }]
   }
   if (triggers !== undefined && triggers.length > 0) {

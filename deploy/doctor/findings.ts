@@ -7,7 +7,7 @@ import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../../src/protocol/versions.ts
 import { TASKS_EXTENSION } from '../../src/tasks/declared.ts'
 import { TASK_FEATURE } from '../../src/tasks/feature.ts'
 import type { Finding, Project, Target } from '../contract/target.ts'
-import type { Cron } from '../project/cron.ts'
+import { type Cron, pathsOf } from '../project/cron.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
 import { findSecret } from '../project/secrets.ts'
 import { ownFile, stageOption } from '../project/stages.ts'
@@ -86,11 +86,11 @@ function secretFinding(name: string, secret: string, from: string): Finding {
 }
 
 /** Whether the secret of the schedule is set and strong, and whether it is being rotated. */
-export function cronSecretFindings(project: Folders, cron: Cron | undefined): Finding[] {
-  if (cron === undefined) return []
+export function cronSecretFindings(project: Folders, crons: readonly Cron[]): Finding[] {
+  if (crons.length === 0) return []
   const found = findSecret(project, 'CRON_SECRET')
   if (found === undefined) {
-    const message = `CRON_SECRET is not set: the schedule calls ${cron.path} with it; ${placeSecret('CRON_SECRET', project.stage)}`
+    const message = `CRON_SECRET is not set: the schedule calls ${pathsOf(crons)} with it; ${placeSecret('CRON_SECRET', project.stage)}`
     return [{ level: 'warning', message }]
   }
   const secrets = found.value.split(',')
@@ -146,7 +146,7 @@ export function publicUrlFindings(
 export function bindingFindings(
   info: DeploymentInfo,
   target: Pick<Target, 'title' | 'abilities' | 'hasOneProcess' | 'tasks'>,
-  cron: Cron | undefined,
+  crons: readonly Cron[],
   made: EventsMade = {},
 ): Finding[] {
   const { buses, rendezvous } = target.abilities
@@ -171,7 +171,7 @@ export function bindingFindings(
     const message = `the bus is in memory, and ${target.title} may run several processes or isolates, so a change reaches only the clients of one: ${orNone(buses, target)}, see docs/events.md`
     findings.push({ level: 'warning', message })
   }
-  return [...findings, ...taskFindings(info, target, cron), ...eventFindings(info, target, cron, made)]
+  return [...findings, ...taskFindings(info, target, crons), ...eventFindings(info, target, crons, made)]
 }
 
 /** Such as `pass redisBus or natsBus`. */

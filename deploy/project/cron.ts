@@ -1,8 +1,9 @@
-/** The schedule of a project: `"mayfly": { "cron": "/tasks" }` in package.json, a path that the platform calls each minute. */
+/** The schedules of a project: `"mayfly": { "cron": "/tasks" }` in package.json, a path that the platform calls each minute, or a list. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { boundedFetch, FetchFault } from '../../src/definition/bounded-fetch.ts'
 import { isA } from '../../src/definition/error-text.ts'
+import { isObject } from '../../src/definition/is-object.ts'
 import type { Project } from '../contract/target.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -19,35 +20,70 @@ const EACH_MINUTE = '* * * * *'
 const PATH = /^\/(?!\/)[\w\-./~]*$/
 const SCHEDULE = /^[\d*,/-]+(?: [\d*,/-]+){4}$/
 
-/** Taken from the nearest package.json that has one. Throws `CliError` if it is invalid. */
-export function cronOf(project: Pick<Project, 'cwd' | 'entry'>): Cron | undefined {
+/** Platforms limit how many schedules a project has. */
+const MAX_CRONS = 10
+const MEMBERS = ['path', 'schedule']
+
+/** Taken from the nearest package.json that has some. Throws `CliError` if they are invalid. */
+export function cronsOf(project: Pick<Project, 'cwd' | 'entry'>): readonly Cron[] {
   const value = nearestDeclared(project, 'cron')
-  // `false` disables the one in a parent package.json.
-  if (value === undefined || value === null || value === false) return undefined
-  const { path, schedule = EACH_MINUTE } = (
-    typeof value === 'string' ? { path: value } : value
-  ) as Partial<Cron>
+  // `false` disables what a parent package.json has.
+  if (value === undefined || value === null || value === false) return []
+  if (!Array.isArray(value)) return [parseCron(value)]
+  if (value.length === 0) throw invalid(value)
+  if (value.length > MAX_CRONS)
+    throw new CliError(`${NAMED} lists ${value.length} paths: at most ${MAX_CRONS} are allowed`)
+  const crons = value.map(parseCron)
+  const twice = crons.find(({ path }, at) => crons.findIndex((one) => one.path === path) < at)
+  if (twice !== undefined) throw new CliError(`${NAMED} lists ${twice.path} twice: remove one of them`)
+  return crons
+}
+
+function parseCron(value: unknown): Cron {
+  const given = typeof value === 'string' ? { path: value } : value
+  if (!isObject(given) || !Object.keys(given).every((name) => MEMBERS.includes(name))) throw invalid(value)
+  const { path, schedule = EACH_MINUTE } = given
   const isUsable = typeof path === 'string' && PATH.test(path)
   if (isUsable && typeof schedule === 'string' && SCHEDULE.test(schedule)) return { path, schedule }
+  throw invalid(value)
+}
+
+const NAMED = '"mayfly": { "cron": … } in package.json'
+
+function invalid(value: unknown): CliError {
   const shown = printable(JSON.stringify(value)).slice(0, 60)
-  throw new CliError(
-    `"mayfly": { "cron": … } in package.json holds ${shown}: make it a path as in "/tasks", or { "path": "/tasks", "schedule": "*/5 * * * *" }`,
+  return new CliError(
+    `${NAMED} holds ${shown}: make it a path as in "/tasks", { "path": "/tasks", "schedule": "*/5 * * * *" }, or a list of those`,
   )
 }
 
+/** For messages: `/tasks and /events`. */
+export function pathsOf(crons: readonly Cron[]): string {
+  return new Intl.ListFormat('en').format(crons.map(({ path }) => path))
+}
+
+export interface CronCall {
+  /** Code for the function that gets the request. `context` is that of the platform's call. */
+  readonly fetch: string
+  /** Code. By default the call stays within the serving process. */
+  readonly origin?: string
+}
+
 /**
- * Code that calls the path, for platforms that call functions instead of URLs. `fetch` and `origin` are code too; by default the call stays
- * within the serving process.
+ * Code that calls a path, for platforms that call functions instead of URLs. Of several, it is that of the `path` of its event, otherwise
+ * the first.
  */
-export const cronCall = (
-  { path }: Cron,
-  fetch: string,
-  origin = "'http://localhost'",
-): string => `async (_event, context) => {
+export function cronCall(crons: readonly Cron[], { fetch, origin = "'http://localhost'" }: CronCall): string {
+  const [first, ...others] = crons.map(({ path }) => `'${path}'`)
+  const path =
+    others.length === 0 ? first : `[${others.join(', ')}].find((one) => one === event?.path) ?? ${first}`
+  return `async (event, context) => {
+  const path = ${path}
   const authorization = \`Bearer \${process.env.CRON_SECRET}\`
-  const response = await (${fetch})(new Request(new URL('${path}', ${origin}), { headers: { authorization } }))
-  if (!response.ok) throw new Error(\`${path} answered \${response.status}: \${await response.text()}\`)
+  const response = await (${fetch})(new Request(new URL(path, ${origin}), { headers: { authorization } }))
+  if (!response.ok) throw new Error(\`\${path} answered \${response.status}: \${await response.text()}\`)
 }`
+}
 
 /** Locally, a minute would be too long to wait. */
 const LOCAL_PAUSE_MS = 1000

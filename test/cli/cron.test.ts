@@ -12,13 +12,16 @@ const SECRET = 'a-secret-of-32-characters-or-more-0123'
 
 /** It counts what the schedule asks, and tells how often that was by its own path. */
 const SERVER = `let asked = 0
+const paths = new Set()
 export default {
   fetch(request) {
     const { pathname } = new URL(request.url)
-    if (pathname === '/asked') return Response.json({ asked })
-    if (pathname !== '/tasks') return Response.json({ jsonrpc: '2.0', id: 1, result: {} })
+    if (pathname === '/asked') return Response.json({ asked, paths: [...paths] })
+    if (!['/tasks', '/events'].includes(pathname)) return Response.json({ jsonrpc: '2.0', id: 1, result: {} })
     if (request.headers.get('authorization') !== \`Bearer \${process.env.WANTED}\`) return new Response('no', { status: 401 })
     asked++
+    paths.add(pathname)
+    if (process.env.TOLD) console.log(pathname)
     return Response.json({ run: 0 })
   },
 }`
@@ -46,6 +49,19 @@ describe('mayfly dev', () => {
     await expect.poll(asked).toBeGreaterThan(1)
   })
 
+  test('calls each of several paths', async () => {
+    await using project = arrange(['/tasks', { path: '/events', schedule: '0 3 * * *' }])
+    project.write('.env', `CRON_SECRET=${SECRET}\nWANTED=${SECRET}\n`)
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs(port), project.folder)
+    await mayfly.ready()
+    const paths = async (): Promise<string[]> => {
+      const response = await fetch(`http://127.0.0.1:${port}/asked`)
+      return ((await response.json()) as { paths: string[] }).paths.sort()
+    }
+    await expect.poll(paths).toEqual(['/events', '/tasks'])
+  })
+
   test.for([
     ['no secret', '', 'nothing calls /tasks: set CRON_SECRET in .env'],
     ['another secret', 'CRON_SECRET=another\n', '/tasks: status 401 no'],
@@ -58,17 +74,37 @@ describe('mayfly dev', () => {
   })
 })
 
-test.for([[''], ['tasks'], [7], [{}], [{ path: '/tasks', schedule: 'daily' }], ['/tasks\n']])(
-  '%j → one line that says what to write',
-  async ([cron]) => {
-    await using project = arrange(cron)
-    const { code, stderr } = await new MayflyProcess(['build', '--target', 'vercel'], project.folder).exited
-    expect(code).toBe(1)
-    expect(stderr).toMatch(
-      /^mayfly: "mayfly": \{ "cron": … \} in package\.json holds [^\n]+: make it a path [^\n]+\n$/m,
-    )
-  },
-)
+test.for([
+  [''],
+  ['tasks'],
+  [7],
+  [true],
+  [{}],
+  [{ path: '/tasks', schedule: 'daily' }],
+  [{ path: '/tasks', schedul: '0 3 * * *' }],
+  ['/tasks\n'],
+  [[]],
+  [['/tasks', 'events']],
+  [['/tasks', null]],
+  [['/tasks', ['/events']]],
+])('%j → one line that says what to write', async ([cron]) => {
+  await using project = arrange(cron)
+  const { code, stderr } = await new MayflyProcess(['build', '--target', 'vercel'], project.folder).exited
+  expect(code).toBe(1)
+  expect(stderr).toMatch(
+    /^mayfly: "mayfly": \{ "cron": … \} in package\.json holds [^\n]+: make it a path [^\n]+\n$/m,
+  )
+})
+
+test.for([
+  [['/tasks', { path: '/tasks', schedule: '0 3 * * *' }], 'lists /tasks twice: remove one of them'],
+  [Array.from({ length: 11 }, (_none, at) => `/${at}`), 'lists 11 paths: at most 10 are allowed'],
+] as const)('%j → one line', async ([cron, message]) => {
+  await using project = arrange(cron)
+  const { code, stderr } = await new MayflyProcess(['build', '--target', 'vercel'], project.folder).exited
+  expect(code).toBe(1)
+  expect(stderr).toMatch(`mayfly: "mayfly": { "cron": … } in package.json ${message}\n`)
+})
 
 describe('mayfly build', () => {
   async function built(target: string, cron: unknown): Promise<(path: string) => string> {
@@ -86,7 +122,8 @@ describe('mayfly build', () => {
       lambda: ['template.yaml'],
       deno: ['server.js'],
     }[target]!
-    const texts = new Map(paths.map((path) => [path, read(path)]))
+    const more = Array.isArray(cron) && target.startsWith('netlify') ? ['netlify/functions/cron-2.mjs'] : []
+    const texts = new Map([...paths, ...more].map((path) => [path, read(path)]))
     return (path) => texts.get(path)!
   }
 
@@ -138,6 +175,69 @@ describe('mayfly build', () => {
       console.log(JSON.stringify(await built.queueHandler({ Records: [1, 2] })), typeof built.cronHandler)`
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: folder })
     expect(String(output)).toBe('{"seen":2} function\n')
+  })
+
+  describe('with several', () => {
+    const CRONS = ['/tasks', { path: '/events', schedule: '0 3 * * *' }]
+
+    test.for(['vercel', 'vercel-edge'])('%s has each', async (target) => {
+      const read = await built(target, CRONS)
+      expect(JSON.parse(read('.vercel/output/config.json')).crons).toEqual([
+        { path: '/tasks', schedule: '* * * * *' },
+        { path: '/events', schedule: '0 3 * * *' },
+      ])
+    })
+
+    test.for(['netlify', 'netlify-edge'])('%s has a function for each', async (target) => {
+      const read = await built(target, CRONS)
+      await using project = new Project()
+      for (const [name, path, schedule] of [
+        ['cron.mjs', '/tasks', '* * * * *'],
+        ['cron-2.mjs', '/events', '0 3 * * *'],
+      ] as const) {
+        project.write(name, read(`netlify/functions/${name}`))
+        const script = `process.env.URL = 'https://shop.example'
+          globalThis.fetch = async ({ url, headers }) => (console.log(url, headers.get('authorization')), new Response())
+          const { default: call, config } = await import('./${name}')
+          await call()
+          console.log(config.schedule)`
+        const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+          cwd: project.folder,
+          env: { ...process.env, CRON_SECRET: SECRET },
+        })
+        expect(String(output)).toBe(`https://shop.example${path} Bearer ${SECRET}\n${schedule}\n`)
+      }
+    })
+
+    test('lambda: the function calls the path of its schedule, and no other', async () => {
+      await using project = arrange(CRONS)
+      const { code } = await new MayflyProcess(['build', '--target', 'lambda'], project.folder).exited
+      expect(code).toBe(0)
+      const folder = join(project.folder, 'dist/lambda')
+      expect(readFileSync(join(folder, 'template.yaml'), 'utf8')).toContain(`Input: '{"path":"/events"}'`)
+      const files = unzipSync(readFileSync(join(folder, 'function.zip')))
+      for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes)
+      const script = `globalThis.awslambda = { streamifyResponse: (handler) => handler }
+        process.env.WANTED = process.env.CRON_SECRET
+        const { cronHandler } = await import('./index.mjs')
+        const context = { getRemainingTimeInMillis: () => 10_000 }
+        for (const event of [{ 'detail-type': 'Scheduled Event' }, { path: '/events' }, { path: '//evil.example/' }, null])
+          await cronHandler(event, context)`
+      project.write('dist/lambda/run.mjs', script)
+      const output = execFileSync(process.execPath, ['run.mjs'], {
+        cwd: folder,
+        env: { ...process.env, CRON_SECRET: SECRET, TOLD: '1' },
+      })
+      expect(String(output)).toBe('/tasks\n/events\n/tasks\n/tasks\n')
+    })
+
+    test('Deno Deploy has a name for each', async () => {
+      const read = await built('deno', CRONS)
+      expect(read('server.js')).toMatch(
+        /Deno\.cron\("mayfly",\s*"\* \* \* \* \*"[\s\S]*Deno\.cron\("mayfly-2",\s*"0 3 \* \* \*"/,
+      )
+      expect(read('server.js')).toContain('"/events"')
+    })
   })
 
   test('Deno Deploy is told of it as the server loads', async () => {

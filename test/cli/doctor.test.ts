@@ -218,7 +218,7 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
   })
 
   test.for([
-    ['', 'warning', 'CRON_SECRET is not set: the schedule calls /tasks with it'],
+    ['', 'warning', 'CRON_SECRET is not set: the schedule calls /tasks and /events with it'],
     [`CRON_SECRET=${STRONG}`, 'ok', 'CRON_SECRET is set (.env) and strong'],
     ['CRON_SECRET=short', 'error', 'CRON_SECRET (.env) is weak'],
     [`CRON_SECRET=${STRONG},short`, 'error', 'CRON_SECRET (.env) is weak'],
@@ -226,7 +226,7 @@ describe('mayfly doctor', { timeout: 180_000 }, () => {
     [`CRON_SECRET=${STRONG},${STRONG}`, 'ok', 'CRON_SECRET lists 2 secrets: remove the old ones'],
   ] as const)('a schedule, and %s → %s', async ([line, level, message]) => {
     await using project = arrange()
-    project.write('package.json', JSON.stringify({ type: 'module', mayfly: { cron: '/tasks' } }))
+    project.write('package.json', JSON.stringify({ type: 'module', mayfly: { cron: ['/tasks', '/events'] } }))
     project.write('.env', line)
     const { findings } = await report(project)
     expect(findings).toContainEqual({ level, message: expect.stringContaining(message) })

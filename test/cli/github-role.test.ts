@@ -20,7 +20,14 @@ const REPOSITORY = 'acme@1234/shop@5678'
 const ENDPOINTS = ['function-url', 'rest-api', 'http-api'] as const
 type Endpoint = (typeof ENDPOINTS)[number]
 
-const EVERYTHING: TemplateOptions = { schedule: '*/5 * * * *', hasTasks: true, tables: ['grants', 'events'] }
+const EVERYTHING: TemplateOptions = {
+  crons: [
+    { path: '/tasks', schedule: '*/5 * * * *' },
+    { path: '/events', schedule: '* * * * *' },
+  ],
+  hasTasks: true,
+  tables: ['grants', 'events'],
+}
 const TOPIC = `arn:aws:sns:${REGION}:${ACCOUNT}:alarms`
 
 interface Role {
@@ -400,7 +407,7 @@ describe('names', () => {
     { hasTasks: true },
     { tables: ['grants'] },
     { tables: ['events'] },
-    { schedule: '* * * * *' },
+    { crons: [{ path: '/tasks', schedule: '* * * * *' }] },
     EVERYTHING,
   ]
   const KINDS = ENDPOINTS.flatMap((endpoint) =>

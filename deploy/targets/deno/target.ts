@@ -7,7 +7,7 @@ import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { abilitiesOf } from '../../contract/abilities.ts'
 import type { Place, PlaceOptions } from '../../contract/place.ts'
 import type { Deployment, DeploymentOptions, Finding, Logs, Project, Target } from '../../contract/target.ts'
-import { type Cron, cronCall, cronOf } from '../../project/cron.ts'
+import { type Cron, cronCall, cronsOf } from '../../project/cron.ts'
 import { toEnvFile } from '../../project/secrets.ts'
 import { withStage } from '../../project/stages.ts'
 import { CliError } from '../../terminal/cli-error.ts'
@@ -21,7 +21,7 @@ import { denoSecrets } from './secrets.ts'
 const END_STREAMS = `Promise.try(() => server.close?.()).catch(() => console.error('server.close() failed'))
   `
 
-const main = (cron: Cron | undefined): string => `import server from 'mayfly:entry'
+const main = (crons: readonly Cron[]): string => `import server from 'mayfly:entry'
 import { deno } from 'mayfly-mcp/deno'
 
 const handler = deno(server)
@@ -34,13 +34,17 @@ if (authFault !== undefined) {
 }
 const running = Deno.serve(handler)
 // Deno Deploy ends an instance 5 seconds after SIGINT, or immediately after a second one.
-${denoDrain(END_STREAMS)}${cron === undefined ? '' : `// Available on Deno Deploy; elsewhere it needs a flag.\nif (typeof Deno.cron === 'function') Deno.cron('mayfly', '${cron.schedule}', ${cronCall(cron, 'handler')})\n`}`
+${denoDrain(END_STREAMS)}${crons.length === 0 ? '' : `// Available on Deno Deploy; elsewhere it needs a flag.\nif (typeof Deno.cron === 'function') {\n${crons.map(denoCron).join('')}}\n`}`
+
+/** Each needs a name of its own. */
+const denoCron = (cron: Cron, at: number): string =>
+  `Deno.cron('mayfly${at === 0 ? '' : `-${at + 1}`}', '${cron.schedule}', ${cronCall([cron], { fetch: 'handler' })})\n`
 
 const artefact: Pick<Target, 'build' | 'preview'> = {
   build: async (project, outDir, earlier) => {
     const file = 'server.js'
     const { size } = await bundleServer(project, {
-      main: main(cronOf(project)),
+      main: main(cronsOf(project)),
       outfile: join(outDir, file),
       platform: 'node',
       conditions: ['deno'],

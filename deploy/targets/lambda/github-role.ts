@@ -30,7 +30,8 @@ const OWN = {
     arn('dynamodb', `table/\${Stack}-${name}-*`),
   ),
   queues: ['Tasks', 'TasksDeadLetters'].map((name) => arn('sqs', `\${Stack}-${name}`)),
-  schedules: [arn('scheduler', `schedule/default/\${Stack}-Cron`)],
+  // Of several, the others end in a number. Names of stacks have no capitals.
+  schedules: [arn('scheduler', `schedule/default/\${Stack}-Cron*`)],
   roles: [arn('iam', `role/mayfly/\${Stack}/*`, `:\${AWS::AccountId}`)],
 } as const
 

@@ -6,7 +6,7 @@ import { zipSync } from 'fflate'
 import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { FACTS, sizeLimit } from '../../contract/facts.ts'
 import type { Artefact, Project } from '../../contract/target.ts'
-import { type Cron, cronCall, cronOf } from '../../project/cron.ts'
+import { type Cron, cronCall, cronsOf } from '../../project/cron.ts'
 import { makesTable } from '../../project/project.ts'
 import { KEYED_TABLES, type KeyedTable } from './keyed-template.ts'
 import { SECRETS_TEMPLATE, template } from './template.ts'
@@ -18,12 +18,12 @@ export const SECRETS_TEMPLATE_FILE = 'secrets.yaml'
 /** SAM uploads through S3, so the size limit of a direct upload does not apply. */
 const LIMITS: Artefact['limits'] = [sizeLimit(FACTS.lambda.unzippedBytes, 'raw')]
 
-const main = (cron: Cron | undefined, hasTasks: boolean): string => `import server from 'mayfly:entry'
+const main = (crons: readonly Cron[], hasTasks: boolean): string => `import server from 'mayfly:entry'
 import { lambda, streamingLambda } from 'mayfly-mcp/lambda'
 ${hasTasks ? `import * as exported from 'mayfly:exports'\n` : ''}
 export const handler = lambda(server)
 export const streamingHandler = streamingLambda(server)
-${hasTasks ? QUEUE : ''}${cron === undefined ? '' : `export const cronHandler = ${cronCall(cron, CALL)}\n`}`
+${hasTasks ? QUEUE : ''}${crons.length === 0 ? '' : `export const cronHandler = ${cronCall(crons, { fetch: CALL })}\n`}`
 
 /** At the top of each file, since the server may read its secrets while it loads: whichever runs first puts them into the environment. */
 const READ_SECRETS =
@@ -57,10 +57,10 @@ const FILE_MODE = 0o100644
 
 export async function buildPackage(project: Project, outDir: string): Promise<Artefact> {
   const outfile = join(outDir, 'index.mjs')
-  const cron = cronOf(project)
+  const crons = cronsOf(project)
   const hasTasks = keepsTasks(project)
   const { size, files } = await bundleServer(project, {
-    main: main(cron, hasTasks),
+    main: main(crons, hasTasks),
     outfile,
     platform: 'node',
     banner: NODE_BANNER + READ_SECRETS,
@@ -74,10 +74,7 @@ export async function buildPackage(project: Project, outDir: string): Promise<Ar
   )
   for (const name of files) rmSync(join(outDir, name))
   writeFileSync(join(outDir, ZIP), zipped)
-  writeFileSync(
-    join(outDir, TEMPLATE_FILE),
-    template({ schedule: cron?.schedule, hasTasks, tables: keyedTablesOf(project) }),
-  )
+  writeFileSync(join(outDir, TEMPLATE_FILE), template({ crons, hasTasks, tables: keyedTablesOf(project) }))
   writeFileSync(join(outDir, SECRETS_TEMPLATE_FILE), SECRETS_TEMPLATE)
   return { main: ZIP, size: { raw: size.raw, gzip: zipped.byteLength }, limits: LIMITS }
 }

@@ -1,4 +1,5 @@
 /** Additional resources for a schedule or tasks: a function for each, the table and the queue. */
+import type { Cron } from '../../project/cron.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { type FunctionStores, functionOf } from './function-template.ts'
 import { tableOf } from './table-template.ts'
@@ -70,21 +71,27 @@ ${functionOf('QueueFunction', stores, { handler: 'index.queueHandler', timeout: 
 
 `
 
-export const cronFunction = (schedule: string, stores: FunctionStores): string =>
-  `${functionOf('CronFunction', stores, { handler: 'index.cronHandler', timeout: 60 })}
-  # Not an event of the function: SAM gives such a schedule the same name in every stack.
-  CronSchedule:
+/** Without a path, the function calls the first. */
+const cronSchedule = (
+  { path, schedule }: Cron,
+  at: number,
+): string => `  CronSchedule${at === 0 ? '' : at + 1}:
     Type: AWS::Scheduler::Schedule
     Properties:
-      Name: !Sub \${AWS::StackName}-Cron
+      Name: !Sub \${AWS::StackName}-Cron${at === 0 ? '' : at + 1}
       ScheduleExpression: ${toSchedule(schedule)}
       FlexibleTimeWindow: { Mode: 'OFF' }
       Target:
         Arn: !GetAtt CronFunction.Arn
         RoleArn: !GetAtt CronRole.Arn
         RetryPolicy: { MaximumRetryAttempts: 0 }
+${at === 0 ? '' : `        Input: '${JSON.stringify({ path })}'\n`}
+`
 
-  # Allows only calling the function.
+export const cronFunction = (crons: readonly Cron[], stores: FunctionStores): string =>
+  `${functionOf('CronFunction', stores, { handler: 'index.cronHandler', timeout: 60 })}
+  # Not an event of the function: SAM gives such a schedule the same name in every stack.
+${crons.map(cronSchedule).join('')}  # Allows only calling the function.
   CronRole:
     Type: AWS::IAM::Role
     Properties:

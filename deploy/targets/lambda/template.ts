@@ -9,14 +9,15 @@
  */
 
 import { createHash } from 'node:crypto'
+import type { Cron } from '../../project/cron.ts'
 import { deadLetterAlarm, functionAlarms } from './alarms-template.ts'
 import { functionOf } from './function-template.ts'
 import { type KeyedTable, keyedPolicies, keyedResources, keyedUses } from './keyed-template.ts'
 import { cronFunction, TASK_POLICY, taskResources } from './tasks-template.ts'
 
 export interface TemplateOptions {
-  /** When to call `index.cronHandler`: five fields, in UTC. Undefined: never. */
-  readonly schedule?: string | undefined
+  /** When to call `index.cronHandler`, and with which path. Default: never. */
+  readonly crons?: readonly Cron[]
   /**
    * Whether to create a table and a queue for tasks (the variables TASKS_TABLE and TASKS_QUEUE_URL). `index.queueHandler` reads the queue.
    */
@@ -58,7 +59,7 @@ const REST_DEPLOYMENT = `RestDeployment${createHash('sha256').update(REST_ROUTES
 
 /** Parameters keep their values from the last deployment unless they are set. */
 export const template = ({
-  schedule,
+  crons = [],
   hasTasks = false,
   tables = [],
 }: TemplateOptions = {}): string => `AWSTemplateFormatVersion: '2010-09-09'
@@ -131,7 +132,7 @@ ${functionOf(
     concurrency: '!If [HasMaxConcurrency, !Ref MaxConcurrency, !Ref AWS::NoValue]',
   },
 )}
-${schedule === undefined ? '' : cronFunction(schedule, { hasTasks, tables })}${hasTasks ? taskResources({ hasTasks, tables }) : ''}${keyedResources(tables)}  # Encrypts the state of a call while its user is asked.
+${crons.length === 0 ? '' : cronFunction(crons, { hasTasks, tables })}${hasTasks ? taskResources({ hasTasks, tables }) : ''}${keyedResources(tables)}  # Encrypts the state of a call while its user is asked.
   Secret:
     Type: AWS::SecretsManager::Secret
     Condition: MakesSecret
@@ -269,7 +270,7 @@ ${REST_ROUTES}  ${REST_DEPLOYMENT}:
 ${functionAlarms([
   'Function',
   ...(hasTasks ? ['QueueFunction'] : []),
-  ...(schedule === undefined ? [] : ['CronFunction']),
+  ...(crons.length === 0 ? [] : ['CronFunction']),
 ])}${hasTasks ? deadLetterAlarm('TasksDeadLetters') : ''}
 Outputs:
   FunctionUrlEndpoint:

@@ -17,7 +17,7 @@ import {
   type Project,
   type Target,
 } from '../../contract/target.ts'
-import { cronCall, cronOf } from '../../project/cron.ts'
+import { cronCall, cronsOf } from '../../project/cron.ts'
 import { ownModule } from '../../project/own-module.ts'
 import { withStage } from '../../project/stages.ts'
 import { artefactDev } from '../artefact-dev.ts'
@@ -187,17 +187,18 @@ function writeSite(outDir: string, folder: string, more: string): void {
   writeFileSync(join(outDir, 'netlify.toml'), `${BUILD}\n${more}`.trimEnd().concat('\n'))
 }
 
-/** A scheduled function, which calls the site: https://docs.netlify.com/build/functions/scheduled-functions/ */
+/** A scheduled function for each path, which calls the site: https://docs.netlify.com/build/functions/scheduled-functions/ */
 function writeCron(project: Project, outDir: string): boolean {
-  const cron = cronOf(project)
-  if (cron === undefined) return false
+  const crons = cronsOf(project)
+  if (crons.length === 0) return false
   mkdirSync(join(outDir, FUNCTION_FOLDER), { recursive: true })
-  writeFileSync(
-    join(outDir, FUNCTION_FOLDER, 'cron.mjs'),
-    `export default ${cronCall(cron, 'fetch', 'process.env.URL')}
+  for (const [at, cron] of crons.entries())
+    writeFileSync(
+      join(outDir, FUNCTION_FOLDER, `cron${at === 0 ? '' : `-${at + 1}`}.mjs`),
+      `export default ${cronCall([cron], { fetch: 'fetch', origin: 'process.env.URL' })}
 export const config = { schedule: '${cron.schedule}' }
 `,
-  )
+    )
   return true
 }
 

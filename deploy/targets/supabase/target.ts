@@ -18,7 +18,7 @@ import {
   SECRET_FILE,
   type Target,
 } from '../../contract/target.ts'
-import { cronOf } from '../../project/cron.ts'
+import { cronsOf } from '../../project/cron.ts'
 import { ownModule } from '../../project/own-module.ts'
 import { toEnvFile } from '../../project/secrets.ts'
 import { withStage } from '../../project/stages.ts'
@@ -250,7 +250,7 @@ function logs(project: Project, extra: readonly string[]): Logs {
 async function examine(project: Project): Promise<Finding[]> {
   const { cwd, name } = project
   const findings: Finding[] = [toolFinding(TOOL, cwd)]
-  if (cronOf(project) !== undefined) {
+  if (cronsOf(project).length > 0) {
     const message =
       'the schedule is in the database: run supabase/cron.sql there once, see docs/tasks-runners.md'
     findings.push({ level: 'ok', message })

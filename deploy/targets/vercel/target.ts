@@ -6,7 +6,7 @@ import { bundleServer, NODE_BANNER } from '../../build/bundle-server.ts'
 import { abilitiesOf } from '../../contract/abilities.ts'
 import { FACTS, shownValue, sizeLimit } from '../../contract/facts.ts'
 import type { Artefact, Finding, Launch, Project, Target } from '../../contract/target.ts'
-import { cronOf } from '../../project/cron.ts'
+import { cronsOf } from '../../project/cron.ts'
 import { ownModule } from '../../project/own-module.ts'
 import { resolveTool } from '../../project/project-tool.ts'
 import { artefactDev } from '../artefact-dev.ts'
@@ -186,11 +186,11 @@ const EDGE_IS_DEPRECATED: Finding = {
 /** Returns the path of the function's main file. */
 function writeOutput(project: Project, outDir: string, file: string, config: object): string {
   const folder = join(OUTPUT, FUNCTION)
-  const cron = cronOf(project)
+  const crons = cronsOf(project)
   mkdirSync(join(outDir, folder), { recursive: true })
   writeFileSync(
     join(outDir, OUTPUT, 'config.json'),
-    JSON.stringify({ ...CONFIG, ...(cron !== undefined && { crons: [cron] }) }),
+    JSON.stringify({ ...CONFIG, ...(crons.length > 0 && { crons }) }),
   )
   writeFileSync(join(outDir, folder, '.vc-config.json'), JSON.stringify(config))
   return join(folder, file)
@@ -214,8 +214,8 @@ async function examine(project: Project): Promise<Finding[]> {
 
 /** https://vercel.com/docs/cron-jobs/usage-and-pricing */
 function cronFindings(project: Project): Finding[] {
-  const schedule = cronOf(project)?.schedule
-  if (schedule === undefined || /^\d+ \d+ /.test(schedule)) return []
+  const schedule = cronsOf(project).find((cron) => !/^\d+ \d+ /.test(cron.schedule))?.schedule
+  if (schedule === undefined) return []
   const message = `the schedule ${schedule} needs the Pro plan: on Hobby, deployments with a schedule of more than once a day fail; set "cron": { "path": …, "schedule": "0 3 * * *" } in package.json`
   return [{ level: 'warning', message }]
 }

@@ -83,7 +83,7 @@ it('vercel-edge has no sockets → the build refuses a server that needs them', 
 it.each(['vercel-edge', 'netlify-edge'])('%s has no shared engine → doctor says so', (name) => {
   const target = targets.get(name)!
   const info = { legacy: 'explain', hasBus: true, hasRendezvous: false, hasSecret: false } as const
-  const messages = bindingFindings(info, target, undefined).map(({ message }) => message)
+  const messages = bindingFindings(info, target, []).map(({ message }) => message)
   expect(messages).toContainEqual(expect.stringMatching(/opens no connection to Redis, Postgres or NATS/))
 })
 

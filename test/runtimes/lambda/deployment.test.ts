@@ -19,6 +19,8 @@ const project: Project = {
   name: 'shop',
 }
 
+const at = (schedule: string) => [{ path: '/tasks', schedule }]
+
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'mayfly-lambda-deployment-'))
@@ -83,9 +85,13 @@ describe('the templates', () => {
     { hasTasks: true },
     { tables: ['grants'] },
     { tables: ['events'] },
-    { schedule: '* * * * *', hasTasks: true, tables: ['grants', 'events'] },
-    { schedule: '*/5 8-18 * * 1-5' },
-    { schedule: '0 3 1 * *' },
+    {
+      crons: [...at('* * * * *'), { path: '/events', schedule: '0 3 * * *' }],
+      hasTasks: true,
+      tables: ['grants', 'events'],
+    },
+    { crons: at('*/5 8-18 * * 1-5') },
+    { crons: at('0 3 1 * *') },
   ])('valid with %j', (options) => {
     expect(faults(template(options))).toEqual([])
   })
@@ -99,11 +105,22 @@ describe('the templates', () => {
     ['0 3 * * */2', 'cron(0 3 ? * SUN,TUE,THU,SAT *)'],
     ['0 3 * * 5-7', 'cron(0 3 ? * FRI,SAT,SUN *)'],
   ])('the schedule %s is %s there', (schedule, expression) => {
-    expect(template({ schedule })).toContain(`ScheduleExpression: ${expression}\n`)
+    expect(template({ crons: at(schedule) })).toContain(`ScheduleExpression: ${expression}\n`)
+  })
+
+  it('each path has a schedule, and the function is told which one', () => {
+    const crons = [...at('* * * * *'), { path: '/events', schedule: '0 3 * * *' }]
+    const { Resources } = parseTemplate(template({ crons }))
+    const schedules = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Scheduler::Schedule')
+    expect(schedules.map(({ Properties }) => Properties)).toMatchObject([
+      { ScheduleExpression: 'rate(1 minute)', Target: { Arn: { 'Fn::GetAtt': 'CronFunction.Arn' } } },
+      { ScheduleExpression: 'cron(0 3 * * ? *)', Target: { Input: '{"path":"/events"}' } },
+    ])
+    expect(new Set(schedules.map(({ Properties }) => JSON.stringify(Properties!.Name))).size).toBe(2)
   })
 
   it('a schedule that AWS cannot say is refused', () => {
-    expect(() => template({ schedule: '0 0 1 * 1' })).toThrow(/a day of the month and a day of the week/)
+    expect(() => template({ crons: at('0 0 1 * 1') })).toThrow(/a day of the month and a day of the week/)
   })
 
   it('the store of secrets is valid', () => {
@@ -158,8 +175,8 @@ describe('the templates', () => {
   it.each([
     [{}],
     [{ hasTasks: true }],
-    [{ schedule: '* * * * *' }],
-    [{ schedule: '* * * * *', hasTasks: true }],
+    [{ crons: at('* * * * *') }],
+    [{ crons: at('* * * * *'), hasTasks: true }],
   ])('alarms on every function and dead letters, only with a topic: %j', (options) => {
     const parsed = withoutSam(parseTemplate(template(options)))
     const alarmsWith = (AlarmTopic: string) =>
