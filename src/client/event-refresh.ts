@@ -48,16 +48,27 @@ type Ask = (cursor: string | null, settings: RequestSettings) => Promise<Subscri
 /** What is refreshed, by server, URL, event and arguments. */
 export class Refreshes {
   readonly #all = new Map<string, Refresh>()
+  /** The last call for each. */
+  readonly #turns = new Map<string, Promise<void>>()
 
   /** @throws MCPClientError also for too many that are refreshed. */
-  async subscribe(
+  subscribe(
     connection: Connection,
     subscription: EventSubscription,
-    { refresh, onRefreshFailed, ...settings }: EventSubscribeSettings,
+    settings: EventSubscribeSettings,
     ask: Ask,
   ): Promise<SubscribedEvents> {
     const key = keyOf(connection, subscription)
-    const { cursor = null } = subscription
+    return this.#inTurn(key, () => this.#subscribe(key, connection, subscription, settings, ask))
+  }
+
+  async #subscribe(
+    key: string,
+    connection: Connection,
+    { cursor = null }: EventSubscription,
+    { refresh, onRefreshFailed, ...settings }: EventSubscribeSettings,
+    ask: Ask,
+  ): Promise<SubscribedEvents> {
     const former = this.#all.get(key)
     let own = former
     if (refresh) {
@@ -88,11 +99,28 @@ export class Refreshes {
   }
 
   /** Resolves when no request of it is under way: it would begin again after it was ended. */
-  async end(connection: Connection, subscription: Subscribed): Promise<void> {
+  end(connection: Connection, subscription: Subscribed): Promise<void> {
     const key = keyOf(connection, subscription)
-    const refresh = this.#all.get(key)
-    this.#all.delete(key)
-    await refresh?.pause()
+    return this.#inTurn(key, async () => {
+      const refresh = this.#all.get(key)
+      this.#all.delete(key)
+      await refresh?.pause()
+    })
+  }
+
+  /** One call after the other: the last one counts, also for the server, and what it replaces was granted. */
+  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work)
+    const over = turn.then(
+      () => {},
+      () => {},
+    )
+    this.#turns.set(key, over)
+    try {
+      return await turn
+    } finally {
+      if (this.#turns.get(key) === over) this.#turns.delete(key)
+    }
   }
 }
 

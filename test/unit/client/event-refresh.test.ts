@@ -344,6 +344,57 @@ describe('refresh, with another server', () => {
     expect(asked).toHaveLength(6)
   })
 
+  it('the two newest of three at once are refused: the granted one goes on', async () => {
+    const { asked, reported, subscribe } = startScripted((count) =>
+      count === 1 || count === 2 ? { code: -32602 } : granted(90 * MINUTE),
+    )
+    await subscribe()
+    const delivery = { url: URL, secret: OTHER_SECRET }
+    const refused = [subscribe({ refresh: true }, { delivery }), subscribe({ refresh: true }, { delivery })]
+    for (const one of await Promise.allSettled(refused))
+      expect(one).toMatchObject({ status: 'rejected', reason: { code: 'REQUEST_FAILED' } })
+    await pass(200 * MINUTE, MINUTE)
+    const secrets = asked.map(({ params }) => params.delivery.secret)
+    expect(secrets.slice(0, 4)).toEqual([SECRET, OTHER_SECRET, OTHER_SECRET, SECRET])
+    expect(asked.length).toBeGreaterThanOrEqual(6)
+    expect(reported).toEqual([])
+  })
+
+  it('of several at once while a refresh is under way, the last one counts, and unsubscribe ends it', async () => {
+    let release = (): void => {}
+    let count = 0
+    const secrets: string[] = []
+    const { asked, client, subscribe } = connect(async (request) => {
+      const { id, method, params } = await request.json()
+      const reply = (result: object) => Response.json({ jsonrpc: '2.0', id, result })
+      if (method === 'server/discover') return reply(DISCOVERED)
+      if (count++ === 1)
+        await new Promise<void>((resolve) => {
+          pending--
+          release = () => {
+            pending++
+            resolve()
+          }
+        })
+      secrets.push(params.delivery.secret)
+      return reply({ resultType: 'complete', ...granted(90 * MINUTE) })
+    })
+    await subscribe()
+    while (count < 2) await pass(5000)
+    const delivery = { url: URL, secret: OTHER_SECRET }
+    const both = [subscribe(), subscribe({ refresh: true }, { delivery })]
+    await settle()
+    release()
+    await Promise.all(both)
+    expect(secrets).toEqual([SECRET, SECRET, SECRET, OTHER_SECRET])
+    await pass(70 * MINUTE, MINUTE)
+    expect(secrets.slice(4)).toEqual([OTHER_SECRET])
+    await done(client.events.unsubscribe('notes', SUBSCRIPTION))
+    const { length } = asked
+    await pass(DAY, 10 * MINUTE)
+    expect(asked).toHaveLength(length)
+  })
+
   it.each(['unsubscribe', 'subscribe'] as const)('%s waits for a refresh under way', async (how) => {
     const order: string[] = []
     let release = (): void => {}
