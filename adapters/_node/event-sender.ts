@@ -13,7 +13,7 @@ import { isLoopbackIp, isSpecialAddress } from '../../src/mcp-events/deliver/spe
 export interface NodeEventSenderOptions {
   /** Resolves with all addresses of a name. Default: as the system does. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
-  /** Whether addresses of this machine may be reached, also with http: for development. Default false. */
+  /** Whether addresses of this machine may be reached, also with http: for development. Default: as `events` says of the URL. */
   readonly allowLoopback?: boolean
 }
 
@@ -36,9 +36,8 @@ const MAX_TRIED = 8
 export function nodeEventSender(options: NodeEventSenderOptions = {}): EventSender {
   refuseUnknown('nodeEventSender', options, OPTIONS)
   const { resolve = resolveAll, allowLoopback = false } = options
-  const mayReach = (address: string): boolean =>
-    !isSpecialAddress(address) || (allowLoopback && isLoopbackIp(address))
-  const checked = createLookup(resolve, mayReach)
+  const isPublic = (address: string): boolean => !isSpecialAddress(address)
+  const isPublicOrLocal = (address: string): boolean => isPublic(address) || isLoopbackIp(address)
   return {
     async post(url, message, limits) {
       limits.signal?.throwIfAborted()
@@ -46,8 +45,10 @@ export function nodeEventSender(options: NodeEventSenderOptions = {}): EventSend
       const target = new URL(url)
       const { protocol, hostname, username, password } = target
       const isSecure = protocol === 'https:'
+      const allowsLocal = allowLoopback || limits.allowLoopback === true
+      const mayReach = allowsLocal ? isPublicOrLocal : isPublic
       if (username !== '' || password !== '') return { failure: 'other' }
-      if (!isSecure && !(protocol === 'http:' && allowLoopback && isLoopbackUrl(target)))
+      if (!isSecure && !(protocol === 'http:' && allowsLocal && isLoopbackUrl(target)))
         return { failure: 'other' }
       // An address needs no look-up.
       const host = withoutBrackets(hostname)
@@ -58,7 +59,7 @@ export function nodeEventSender(options: NodeEventSenderOptions = {}): EventSend
         method: 'POST',
         headers: message.headers,
         agent: false,
-        lookup: checked,
+        lookup: createLookup(resolve, mayReach),
       }
       return toAnswer(message, limits, () => request(target, options))
     },

@@ -19,6 +19,8 @@ export interface PostLimits {
    * body is not read.
    */
   readonly maxBodyBytes?: number | undefined
+  /** Whether the URL is of this machine and may be reached: by the option `allowLoopback` of `events`, or in `mayfly dev`. Default false. */
+  readonly allowLoopback?: boolean | undefined
 }
 
 /** Why there was no response. */

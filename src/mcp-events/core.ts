@@ -6,9 +6,11 @@ import type { EventTelemetry } from '../request/telemetry.ts'
 import { isInIndex } from './canonical.ts'
 import type { EventSender } from './contract.ts'
 import { createData, type Data } from './data.ts'
+import { isLoopbackUrl } from './deliver/callback-url.ts'
 import { createFetchSender } from './deliver/fetch-sender.ts'
 import { createDeliveryLog, type DeliveryLog } from './delivery-log.ts'
 import type { EventType, Subscriber } from './event.ts'
+import { type AllowsLoopback, createAllowsLoopback } from './local-webhooks.ts'
 import { createLine, type Line } from './one-at-a-time.ts'
 import type { Settings } from './settings.ts'
 
@@ -17,6 +19,7 @@ export interface Core {
   readonly data: Data
   readonly sender: EventSender
   readonly deliveryLog: DeliveryLog
+  readonly allowsLoopback: AllowsLoopback
   /** Of the runs that put in events of this type. */
   lineOf(type: string): Line
   /** The server and its stage. */
@@ -47,11 +50,14 @@ export function createCore(settings: Settings): Core {
     return host
   }
   const lines = new Map<string, Line>([...settings.types.keys()].map((id) => [id, createLine()]))
+  const deliveryLog = createDeliveryLog(() => hosted().isSilent)
+  const allowsLoopback = createAllowsLoopback(settings.allowLoopback, deliveryLog.allowsLoopback)
   return {
     settings,
     lineOf: (type) => lines.get(type)!,
-    sender: bounded(settings.deliver ?? createFetchSender()),
-    deliveryLog: createDeliveryLog(() => hosted().isSilent),
+    sender: bounded(settings.deliver ?? createFetchSender(), allowsLoopback),
+    deliveryLog,
+    allowsLoopback,
     data: createData(settings.store, () => hosted().owner.tag()),
     tag: () => hosted().owner.tag(),
     report: (error) => hosted().options().reportError(error, { events: true }),
@@ -78,10 +84,16 @@ export function createCore(settings: Settings): Core {
 /** A moment more than a sender has, so that it can tell itself that the time was over. */
 const GRACE_MS = 500
 
-function bounded(sender: EventSender): EventSender {
+function bounded(sender: EventSender, allowsLoopback: AllowsLoopback): EventSender {
   return {
-    post: (url, request, limits) =>
-      withTimeout(sender.post(url, request, limits), limits.timeoutMs + GRACE_MS, 'sender of "deliver"'),
+    post(url, request, given) {
+      const limits = { ...given, allowLoopback: allowsLoopback() && isLoopbackUrl(new URL(url)) }
+      return withTimeout(
+        sender.post(url, request, limits),
+        limits.timeoutMs + GRACE_MS,
+        'sender of "deliver"',
+      )
+    },
   }
 }
 

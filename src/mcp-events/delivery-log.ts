@@ -5,13 +5,14 @@
 import { toJsonLine } from '../definition/json-line.ts'
 import type { TracedGivenUp } from '../request/telemetry.ts'
 import type { DeliveryError, PostOutcome } from './contract.ts'
-import { isLoopbackUrl } from './deliver/callback-url.ts'
 import type { Subscription } from './record.ts'
 
 /** What a line tells. */
 type Told = Pick<Subscription, 'url' | 'type' | 'owner' | 'lastError' | 'failedSince'>
 
 export interface DeliveryLog {
+  /** `mayfly dev` allows webhooks of this machine. */
+  allowsLoopback(): void
   /** What a request has changed. @param tries Requests with its event so far. */
   note(id: string, before: Subscription, after: Subscription, outcome: PostOutcome, tries?: number): void
   /** The endpoint of a new subscription did not prove that it wants events. */
@@ -35,8 +36,6 @@ const COMPARE_SECRETS =
 /** Said of an endpoint that was verified: its secret was changed afterwards, or that of the subscription. */
 const hintOf = (outcome: PostOutcome): string =>
   'status' in outcome && (outcome.status === 401 || outcome.status === 403) ? COMPARE_SECRETS : ''
-
-const OWN_SENDER = 'For a URL of this machine, nodeEventSender needs "allowLoopback", too.'
 
 /** @param isSilent Whether the server has no log. */
 export function createDeliveryLog(isSilent: () => boolean): DeliveryLog {
@@ -90,6 +89,12 @@ export function createDeliveryLog(isSilent: () => boolean): DeliveryLog {
     console.warn(toJsonLine(line))
   }
   return {
+    allowsLoopback() {
+      if (isSilent()) return
+      const message =
+        'mayfly dev runs this server, so webhooks of this machine may be subscribed. Where it is deployed, they are refused.'
+      console.warn(toJsonLine({ level: 'info', time: new Date().toISOString(), message }))
+    },
     note(id, before, after, outcome, tries) {
       const hint = hintOf(outcome)
       if (before.isActive && !after.isActive)
@@ -102,8 +107,7 @@ export function createDeliveryLog(isSilent: () => boolean): DeliveryLog {
         write('info', id, after, 'work again.')
     },
     notVerified(id, subscription, reason) {
-      const hint = isLoopbackUrl(new URL(subscription.url)) ? ` ${OWN_SENDER}` : ''
-      write('warn', id, subscription, `cannot begin: it was not verified.${hint}`, { error: reason })
+      write('warn', id, subscription, 'cannot begin: it was not verified.', { error: reason })
     },
     gaveUp(id, subscription, reason, events) {
       const why = reason === 'refused' ? 'the endpoint refused it' : 'it was deleted first'

@@ -21,6 +21,7 @@ interface Counts {
 
 /** Until nothing is due, or the time is over. Never rejects: errors are reported. */
 export async function runEvents(core: Core, { env, deadline }: EventPlatform): Promise<EventRun> {
+  core.allowsLoopback(env)
   const platform: TurnPlatform = { env, deadline: deadline ?? Date.now() + DURATION_MS }
   await measureQueue(core)
   const [done] = await Promise.all([deliverAll(core, platform), runHooks(core, platform)])

@@ -26,7 +26,7 @@ export interface EventsOptions {
   readonly runner?: TaskRunner
   /** Origins whose URLs may receive webhooks, without a challenge: `['https://chatgpt.com']`. Default: all `https` URLs, after one. */
   readonly allowedOrigins?: readonly string[]
-  /** Whether `http` URLs of this machine may receive webhooks, for development. Default false. */
+  /** Whether `http` URLs of this machine may receive webhooks, for development. Default: only in `mayfly dev`, and not behind a tunnel. */
   readonly allowLoopback?: boolean
   /** Milliseconds for which a subscription is granted, if its client wishes nothing. Default 3 600 000, 1 hour. */
   readonly ttlMs?: number

@@ -56,7 +56,9 @@ async function read(core: Core, scope: RequestScope, params: Params): Promise<Wa
   const delivery = deliveryParam(params)
   const type = typeParam(core, scope, params, 'webhook')
   const url = stringParam(delivery, 'url')
-  const { host } = checkCallbackUrl(url, core.settings)
+  const { allowedOrigins } = core.settings
+  const allowLoopback = core.allowsLoopback(scope.context.env)
+  const { host } = checkCallbackUrl(url, { allowedOrigins, allowLoopback })
   const secret = checkSecret(delivery.secret)
   const { sent, valid } = await argumentsParam(type, params)
   const expiresAt = expiryOf(core, params)

@@ -1,7 +1,9 @@
 /** Sign-in as `auth` of a server. */
+
 import type { SignInFacts } from '../auth/auth.ts'
 import { createOnce } from '../auth/once.ts'
 import type { Env } from '../definition/context.ts'
+import { isDev } from '../definition/developed.ts'
 import { textOf } from '../definition/error-text.ts'
 import { forEnv } from '../definition/for-env.ts'
 import { isObject } from '../definition/is-object.ts'
@@ -19,7 +21,7 @@ import { type Checks, createChecks } from './tokens/checks.ts'
 import { type Caller, verifyToken } from './tokens/verify.ts'
 import { upstreamTokenOf } from './upstream/refresh.ts'
 import { isPromise, readVariables, requireRecord } from './upstream/settings.ts'
-import { inUse, isDev } from './upstream/stand-in.ts'
+import { inUse } from './upstream/stand-in.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
 /** Options of `createSignIn`. */

@@ -30,7 +30,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/client': 'config event-requests retries stdio',
     'src/client/mastra': 'sign-in',
     'src/definition': `
-      agent compiled-tool error-text hook input-required is-object option-kind protocol-error schema secret
+      agent compiled-tool developed error-text hook input-required is-object option-kind protocol-error schema secret
       middleware server-name stage store-owner through-middleware timeout tool tool-mistakes
       unknown-option`,
     'src/gateway': 'follow-places options',

@@ -37,7 +37,9 @@ export function checkCallbackUrl(given: unknown, { allowedOrigins, allowLoopback
   // They begin with https.
   if (allowedOrigins.includes(url.origin)) return url
   if (isLoopback)
-    return refuse('not be of this machine, unless its server has "allowLoopback", for development')
+    return refuse(
+      'not be of this machine, unless `mayfly dev` runs its server, or it has "allowLoopback", for development',
+    )
   if (url.protocol !== 'https:') return refuse('begin with https://')
   if (allowedOrigins.length > 0) return refuse('be of an origin that this server allows')
   if (url.port !== '') return refuse('have the default port')

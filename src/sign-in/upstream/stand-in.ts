@@ -2,6 +2,7 @@
  * Stands in for an identity provider in `mayfly dev`, until one is set up: it asks "Who are you?", and believes the answer. So it works
  * nowhere else: `mayfly dev` must have started the server, and the browser must be on the same computer.
  */
+import { isDev } from '../../definition/developed.ts'
 import { digest } from '../../definition/digest.ts'
 import { isLoopbackAddress } from '../../request/address.ts'
 import { upstreamError } from './errors.ts'
@@ -13,19 +14,11 @@ import {
   type UpstreamTokens,
 } from './upstream.ts'
 
-/** `mayfly dev` sets it to 1. A request cannot: its `Host` may say localhost anywhere. */
-const DEV_VARIABLE = 'MAYFLY_DEV'
-
 const NAME = 'the stand-in'
 /** Nobody's (RFC 2606). */
 const ISSUER = 'https://stand-in.invalid'
 const TOKEN_MS = 3_600_000
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,255}$/
-
-/** Whether `mayfly dev` has started this server. */
-export function isDev(env: unknown): boolean {
-  return typeof env === 'object' && env !== null && Reflect.get(env, DEV_VARIABLE) === '1'
-}
 
 /** The provider; in `mayfly dev` the stand-in, as long as the provider lacks something that the operator must set. */
 export function inUse(upstream: Upstream, env: unknown): Upstream {

@@ -75,7 +75,7 @@ it('says why an endpoint was not verified, to its client and in the log', async 
     message: expect.stringContaining('compare its secret with that'),
   })
   expect(said()).toEqual([
-    '127.0.0.1:4000 cannot begin: it was not verified. For a URL of this machine, nodeEventSender needs "allowLoopback", too.',
+    '127.0.0.1:4000 cannot begin: it was not verified.',
     'a.example.com cannot begin: it was not verified.',
   ])
   expect(lines()).toMatchObject([{ level: 'warn', error: 'connection_refused' }, { error: 'http_4xx' }])
