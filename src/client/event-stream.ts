@@ -270,7 +270,7 @@ class EventStreamReader implements EventReader {
 
   #onEnd(open: Open, error: unknown): void {
     if (this.#open !== open) return
-    // A stream that is cut off is no error: it continues.
+    // A stream that is cut off has not failed: it continues.
     if (isAnswer(error)) this.#received.tell(this.#connection.toError(METHOD, error, undefined))
     this.#open = undefined
     this.#endedAt = Date.now()

@@ -49,7 +49,9 @@ export interface EventsHandlerOptions {
     | readonly string[]
     | ((delivery: Delivery) => Secrets | undefined | Promise<Secrets | undefined>)
   /**
-   * Called once for an event of a secret: give each subscription its own secret if each is to get an event that both want. What it throws is reported, and the server delivers the event again. Has `timeoutMs`.
+   * Called once for an event of a secret: give each subscription its own secret if each is to get an event that both want. Nothing that is
+   * signed names the server, so of two servers with one secret that use the same name and `eventId` only the first event is passed on. What
+   * it throws is reported, and the server delivers the event again. Has `timeoutMs`.
    */
   readonly onEvent: (event: DeliveredEvent, delivery: Delivery) => unknown
   /** Called for a gap and an end. Default: they are ignored. */
