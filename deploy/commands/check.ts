@@ -20,6 +20,7 @@ import { withProgress } from '../terminal/progress.ts'
 import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
 import { columns, isColoured } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
+import { namedVariable } from './_named-variable.ts'
 import { howToAdd } from './_next.ts'
 
 const HELP: Help = {
@@ -77,7 +78,7 @@ export async function check(args: string[]): Promise<number> {
   const { values, positionals } = line
   if (values.json) terminal.hideProgress()
   const url = parseServerUrl('check', positionals)
-  const { bearer, headers } = await readCredentials('check', values)
+  const { bearer, headers } = await readCredentials('check', values, namedVariable(url))
   const profiles = values.as === undefined ? undefined : parseClients(values.as)
   const call = parseCall(values.call, values.arguments)
   if (values['no-register'] && profiles === undefined)

@@ -10,6 +10,7 @@ import { parseCommand, parsePort } from '../terminal/command-line.ts'
 import type { Help } from '../terminal/help.ts'
 import { CREDENTIALS, CREDENTIALS_HELP, parseServerUrl, readCredentials } from '../terminal/server-address.ts'
 import { terminal } from '../terminal/terminal.ts'
+import { namedVariable } from './_named-variable.ts'
 
 const HELP: Help = {
   usage: ["mayfly inspect <url> [--bearer-env <variable>] [--header 'Name: value']... [--port <n>] [--open]"],
@@ -38,7 +39,7 @@ export async function inspect(args: string[]): Promise<number> {
   if (line === undefined) return 0
   const { values, positionals } = line
   const server = parseServerUrl('inspect', positionals)
-  const { bearer, headers } = await readCredentials('inspect', values)
+  const { bearer, headers } = await readCredentials('inspect', values, namedVariable(server))
   if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`
   const port = values.port === undefined ? 0 : parsePort(values.port)
   const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))

@@ -47,7 +47,7 @@ export const CREDENTIALS = {
 export const CREDENTIALS_HELP: readonly HelpRow[] = [
   [
     '--bearer-env',
-    'the environment variable with a token, sent as Authorization: Bearer to this server only; never printed',
+    'the variable with a token, of the environment or a file such as .env, sent as Authorization: Bearer to this server only; never printed',
   ],
   ['--bearer', 'the token itself, which other users of this machine can see; - reads it from stdin'],
   [
@@ -63,11 +63,17 @@ export interface Credentials {
   readonly headers: { [name: string]: string }
 }
 
-/** Reads the environment and stdin. Rejects with `UsageError`. */
+/** Reads variables, by `valueFor`, and stdin. Rejects with `UsageError`. */
 export async function readCredentials(
   command: string,
   values: ParsedOptions<typeof CREDENTIALS>,
+  valueFor: (variable: string) => string | undefined,
 ): Promise<Credentials> {
+  const valueIn = (variable: string): string => {
+    const value = valueFor(variable)
+    if (value) return value
+    throw new UsageError(`${variable} has no value: set it in the environment or in .env`)
+  }
   const { bearer, 'bearer-env': bearerEnv, header = [], 'header-env': headerEnv = [] } = values
   if (bearer !== undefined && bearerEnv !== undefined)
     throw new UsageError('the token is given twice: pass --bearer or --bearer-env')
@@ -92,12 +98,6 @@ export function parseHeaderVariable(text: string): { readonly header: string; re
 export function parseVariable(option: string, text: string): string {
   if (/^[A-Z_][A-Z\d_]{0,99}$/i.test(text)) return text
   throw new UsageError(`${option} takes the name of an environment variable, not the secret`)
-}
-
-function valueIn(variable: string): string {
-  const value = Object.hasOwn(process.env, variable) ? process.env[variable] : undefined
-  if (value) return value
-  throw new UsageError(`${variable} is not set in the environment`)
 }
 
 const MAX_STDIN_CHARACTERS = 65_536

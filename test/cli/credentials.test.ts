@@ -4,8 +4,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { until } from './_dev-process.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { namedVariable } from '../../deploy/commands/_named-variable.ts'
+import { Project, until } from './_dev-process.ts'
 
 const CLI = fileURLToPath(new URL('../../deploy/cli.ts', import.meta.url))
 const TOKEN = 'token-of-the-user'
@@ -25,8 +26,10 @@ afterAll(() => server.close())
 async function run(
   args: readonly string[],
   stdin: string | undefined,
+  cwd?: string,
 ): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [CLI, ...args], {
+    cwd,
     env: { ...process.env, SHOP_TOKEN: TOKEN, SHOP_KEY: 'key-of-the-user', EMPTY: '' },
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
@@ -65,9 +68,28 @@ describe.each(['check', 'inspect'])('mayfly %s', (command) => {
     expect(output).not.toContain(TOKEN)
   })
 
+  test('a variable of a file → sent, and printed nowhere; that of the environment comes first', async () => {
+    await using project = new Project()
+    project.write('.env', `FILE_TOKEN=of-the-file\nSHOP_TOKEN=of-the-file\nOTHER_TOKEN=of-another\n`)
+    project.write('.env.production', 'FILE_TOKEN=of-production\n')
+    seen.length = 0
+    const args = ['--bearer-env', 'FILE_TOKEN', '--header-env', 'X-Api-Key=SHOP_TOKEN']
+    const { output } = await run([command, url, ...args], undefined, project.folder)
+    // The server is on this machine, and so are its variables.
+    const own = seen.filter(({ authorization }) => authorization === 'Bearer of-the-file')
+    expect(own.length).toBeGreaterThan(0)
+    expect(own[0]!['x-api-key']).toBe(TOKEN)
+    expect(JSON.stringify(seen)).not.toContain('of-another')
+    expect(output).not.toMatch(/of-the-file|of-production/)
+  })
+
   test.each([
-    [['--bearer-env', 'MISSING_TOKEN'], undefined, 'MISSING_TOKEN is not set in the environment'],
-    [['--bearer-env', 'EMPTY'], undefined, 'EMPTY is not set in the environment'],
+    [
+      ['--bearer-env', 'MISSING_TOKEN'],
+      undefined,
+      'MISSING_TOKEN has no value: set it in the environment or in .env',
+    ],
+    [['--bearer-env', 'EMPTY'], undefined, 'EMPTY has no value: set it in the environment or in .env'],
     [
       ['--bearer-env', 'a-secret!'],
       undefined,
@@ -85,4 +107,20 @@ describe.each(['check', 'inspect'])('mayfly %s', (command) => {
     const { code, output } = await run([command, url, ...args], stdin)
     expect({ code, output }).toEqual({ code: 2, output: `mayfly: ${message}\n` })
   })
+})
+
+test('the token of a deployed server is that of production, or of the stage', async () => {
+  await using project = new Project()
+  project.write('.env', 'FILE_TOKEN=of-this-machine\nPATH_TOKEN=of-this-machine\n')
+  project.write('.env.production', 'FILE_TOKEN=of-production\n')
+  project.write('.env.staging', 'FILE_TOKEN=of-staging\n')
+  const valueFor = (name: string) => namedVariable(new URL('https://shop.example/mcp'), project.folder)(name)
+  expect(['FILE_TOKEN', 'PATH_TOKEN', 'constructor'].map(valueFor)).toEqual([
+    'of-production',
+    'of-this-machine',
+    undefined,
+  ])
+  vi.stubEnv('MAYFLY_STAGE', 'staging')
+  expect(valueFor('FILE_TOKEN')).toBe('of-staging')
+  vi.unstubAllEnvs()
 })

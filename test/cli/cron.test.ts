@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { unzipSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
+import { bindingFindings } from '../../deploy/doctor/findings.ts'
+import { targets } from '../../deploy/targets/all.ts'
+import type { DeploymentInfo } from '../../src/index.ts'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, Project } from './_dev-process.ts'
 
@@ -94,6 +97,26 @@ test.for([
   expect(stderr).toMatch(
     /^mayfly: "mayfly": \{ "cron": … \} in package\.json holds [^\n]+: make it a path [^\n]+\n$/m,
   )
+})
+
+test.for([
+  [
+    ['/tasks'],
+    [/^tasks .* schedule \(\* \* \* \* \*\) calls \/tasks$/, /^events .* calls \/tasks, which must be/],
+  ],
+  [
+    ['/tasks', '/events'],
+    [
+      /^tasks .* schedules call \/tasks \(\* \* \* \* \*\) and \/events \(\* \* \* \* \*\), one of which .* createTaskEndpoint$/,
+      /^events .* schedules call \/tasks .* one of which must be that of createEventEndpoint$/,
+    ],
+  ],
+] as const)('doctor names %j', ([paths, patterns]) => {
+  const crons = paths.map((path) => ({ path, schedule: '* * * * *' }))
+  const info = { hasTasks: true, hasEvents: true, hasEventSender: true } as DeploymentInfo
+  const found = bindingFindings(info, targets.get('vercel')!, crons)
+  expect(found.map(({ level }) => level)).toEqual(['ok', 'ok'])
+  for (const [at, pattern] of patterns.entries()) expect(found[at]!.message).toMatch(pattern)
 })
 
 test.for([
