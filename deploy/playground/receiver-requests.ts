@@ -7,9 +7,10 @@ import { Refused } from './outgoing.ts'
 const ANSWERS: readonly ReceiverAnswer[] = ['accept', 'fail', 'gone', 'slow']
 
 /**
- * Does what the page asks: opens a receiver, or reads, sets or closes the one with this `id`.
+ * Does what the page asks: opens a receiver, or reads, sets or closes the one with this `id`. One that is no longer open is `isGone`: it was
+ * of an earlier process, or made room while its page was hidden.
  *
- * @throws Refused for an unknown id or answer, and if too many are open.
+ * @throws Refused for an unknown answer, and if too many are open.
  */
 export function askReceivers(
   { id, after, answer, close }: { readonly [name: string]: unknown },
@@ -22,7 +23,7 @@ export function askReceivers(
     return { id: opened.id, secret: opened.secret, url: toUrl(opened.id) }
   }
   const receiver = receivers.get(String(id))
-  if (receiver === undefined) throw new Refused('no such receiver')
+  if (receiver === undefined) return { entries: [], isGone: true }
   if (close === true) receivers.close(receiver.id)
   if (answer !== undefined) setAnswer(receiver, answer)
   return { entries: receiver.entries.filter(({ number }) => number > Number(after ?? 0)) }

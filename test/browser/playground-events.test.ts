@@ -1,6 +1,6 @@
 /** The events of a server in the playground, in Chromium: poll them, and receive them by a webhook of the local process. */
 import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { serve } from '../../adapters/node.ts'
 import { startInspectServer } from '../../deploy/playground/inspect-server.ts'
@@ -68,6 +68,43 @@ async function unsubscribe(page: Page): Promise<void> {
   await work(page).getByText('No longer subscribed.').waitFor()
 }
 
+const hide = (page: Page, isHidden: boolean): Promise<void> =>
+  page.evaluate((hidden) => {
+    Object.defineProperty(document, 'hidden', { get: () => hidden, configurable: true })
+  }, isHidden)
+
+/** Asks for receivers as another page does. */
+const askReceivers = async (page: Page, request: object): Promise<{ readonly id: string }> => {
+  const body = await page.evaluate(async (text) => {
+    const headers = { 'content-type': 'application/json', 'x-mayfly-token': 'the-token' }
+    const response = await fetch('/__mayfly/receivers', { method: 'POST', headers, body: text })
+    return (await response.json()).body
+  }, JSON.stringify(request))
+  return JSON.parse(body)
+}
+
+/** As many receivers as there may be are opened when the page has been hidden for 31 seconds. */
+async function crowdOut(page: Page): Promise<AsyncDisposable & { free(): Promise<void> }> {
+  const now = Date.now.bind(Date)
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 31_000)
+  const ids: string[] = []
+  for (let count = 0; count < 16; count++) ids.push((await askReceivers(page, {})).id)
+  clock.mockRestore()
+  const free = async (): Promise<void> => {
+    for (const id of ids.splice(0)) await askReceivers(page, { id, close: true })
+  }
+  return { free, [Symbol.asyncDispose]: free }
+}
+
+/** What the page asks of its receivers and of its subscriptions. */
+function count(page: Page, what: '/__mayfly/receivers' | '"events/subscribe"'): () => number {
+  let asked = 0
+  page.on('request', (request) => {
+    if (request.url().includes(what) || request.postData()?.includes(what)) asked++
+  })
+  return () => asked
+}
+
 describe('events', { timeout: TIMEOUT_MS }, () => {
   test('a subscription: its verification, its events, a failure with its retry, and its end', async () => {
     await using opened = await open()
@@ -125,6 +162,40 @@ describe('events', { timeout: TIMEOUT_MS }, () => {
       await page.waitForTimeout(20)
     }
     expect(asked).toBe(2)
+  })
+
+  test('a webhook that is closed while its page is hidden is made again, once', async () => {
+    await using opened = await open()
+    const { page, complaints } = opened
+    const subscribed = count(page, '"events/subscribe"')
+    await subscribe(page, 'hidden')
+    await hide(page, true)
+    await using crowd = await crowdOut(page)
+    await crowd.free()
+    await hide(page, false)
+    await expect.poll(() => entries(page).locator('strong').getByText('verification').count()).toBe(2)
+    await emit('seen after all', 'hidden')
+    await entries(page).filter({ hasText: 'note.created' }).getByText('answered 200').waitFor()
+    await page.waitForTimeout(2500)
+    expect(subscribed()).toBe(2)
+    expect(await work(page).locator('.received [role=alert]').textContent()).toBe('')
+    await unsubscribe(page)
+    expect(complaints).toEqual([])
+  })
+
+  test('if it cannot be made again, the page says so once and asks no more', async () => {
+    await using opened = await open()
+    const { page } = opened
+    await subscribe(page, 'crowded')
+    await hide(page, true)
+    await using _crowd = await crowdOut(page)
+    await hide(page, false)
+    await work(page).getByText('subscribe again').waitFor()
+    await work(page).locator('.received [role=alert]').getByText('too many pages receive events').waitFor()
+    await work(page).getByRole('button', { name: 'Subscribe', exact: true }).waitFor()
+    const asked = count(page, '/__mayfly/receivers')
+    await page.waitForTimeout(2500)
+    expect(asked()).toBe(0)
   })
 
   test('a poll continues where the last one ended', async () => {

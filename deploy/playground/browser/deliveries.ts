@@ -120,11 +120,13 @@ class Receiver {
   }
 
   #press(): void {
-    void this.#inTurn(() => (this.#subscribed === undefined ? this.#begin() : this.#end(this.#subscribed)))
+    void this.#inTurn(() =>
+      this.#subscribed === undefined ? this.#begin(this.#place.read) : this.#end(this.#subscribed),
+    )
   }
 
-  async #begin(): Promise<void> {
-    const given = this.#place.read()
+  async #begin(read: () => Json): Promise<void> {
+    const given = read()
     const { id, url, secret } = await this.#place.askReceivers!({})
     const receiverId = String(id)
     this.secret = String(secret)
@@ -173,15 +175,19 @@ class Receiver {
   /** Reads what arrives while the page shows it, and keeps the subscription alive. */
   async #watch(receiverId: string): Promise<void> {
     while (this.#subscribed?.receiverId === receiverId) {
-      if (Date.now() >= this.#subscribed.refreshAt) await this.subscribe()
-      if (this.node.isConnected && !document.hidden) await this.#inTurn(() => this.#read(receiverId))
+      const isDue = Date.now() >= this.#subscribed.refreshAt
+      // Before a refresh, too: a server would find that the webhook is gone.
+      if (isDue || (this.node.isConnected && !document.hidden))
+        await this.#inTurn(() => this.#read(receiverId))
+      if (isDue && this.#subscribed?.receiverId === receiverId) await this.subscribe()
       await new Promise((resolve) => setTimeout(resolve, READ_MS))
     }
   }
 
   async #read(receiverId: string): Promise<void> {
     if (this.#subscribed?.receiverId !== receiverId) return
-    const { entries } = await this.#place.askReceivers!({ id: receiverId, after: this.#last })
+    const { entries, isGone } = await this.#place.askReceivers!({ id: receiverId, after: this.#last })
+    if (isGone === true) return this.#renew(this.#subscribed)
     const fresh = asList(entries).map(asObject)
     for (const entry of fresh) {
       this.#last = Number(entry.number)
@@ -196,6 +202,14 @@ class Receiver {
     this.#draw()
     this.#state.textContent = reason
     await this.#place.askReceivers!({ id: receiverId, close: true })
+  }
+
+  /** Subscribes another webhook. If that fails, nothing more is asked. */
+  async #renew({ params }: Subscribed): Promise<void> {
+    this.#subscribed = undefined
+    this.#draw()
+    this.#state.textContent = 'The webhook is closed, as this page was hidden for long: subscribe again.'
+    await this.#begin(() => asObject(params.arguments))
   }
 
   async #inTurn(work: () => Promise<void>): Promise<void> {
