@@ -56,11 +56,14 @@ export function eventLines(platform: TaskPlatform): TaskLines {
       routes: [],
     }
   return {
-    imports: ["import { createEventEndpoint } from 'mayfly-mcp/events-admin'"],
+    imports: ["import { createEventAdmin, createEventEndpoint } from 'mayfly-mcp/events-admin'"],
     lines: [
       '',
+      '// For `mayfly events`. Without the variable, its requests are refused.',
+      'const admin = createEventAdmin({ secret: process.env.MAYFLY_EVENTS_SECRET })',
+      '',
       '/** The schedule calls this endpoint ("cron" in package.json). It repeats deliveries that failed. */',
-      'const endpoint = createEventEndpoint({ server, secret: process.env.CRON_SECRET })',
+      'const endpoint = createEventEndpoint({ server, secret: process.env.CRON_SECRET, admin })',
     ],
     exported: "endpoint.mount('/events')",
     routes: ["app.all('/events', mcp(endpoint))"],
@@ -133,6 +136,9 @@ export const delivery = {
 }
 `
 
+const OPERATE = `Once \`MAYFLY_EVENTS_SECRET\` (32 or more random characters) is in \`.env\` and deployed with \`--secret MAYFLY_EVENTS_SECRET\`,
+\`npx mayfly events list --url <address>/events\` lists deliveries that were given up.`
+
 const POSTGRES = { postgres: '^3.4.9' }
 
 const PARTS: { readonly [platform in TaskPlatform]: TaskParts } = {
@@ -164,7 +170,8 @@ const PARTS: { readonly [platform in TaskPlatform]: TaskParts } = {
     scripts: {},
     variables: [DATABASE, CRON],
     about: `Subscriptions and events are in the Postgres database of \`DATABASE_URL\`. A schedule repeats deliveries that failed: it calls
-\`/events\` each minute, as \`"cron"\` in package.json says, and \`npm run dev\` each second.`,
+\`/events\` each minute, as \`"cron"\` in package.json says, and \`npm run dev\` each second.
+${OPERATE}`,
   },
   dynamodb: {
     files: [['src/events.ts', dynamodb]],
@@ -173,7 +180,8 @@ const PARTS: { readonly [platform in TaskPlatform]: TaskParts } = {
     scripts: {},
     variables: [CRON],
     about: `Subscriptions and events are in a DynamoDB table, which the deployment creates (\`"events"\` in package.json). A schedule repeats
-deliveries that failed (\`"cron"\`): it calls \`/events\` each minute, and \`npm run dev\` each second. Locally, dynalite replaces DynamoDB; it loses its data at each reload.`,
+deliveries that failed (\`"cron"\`): it calls \`/events\` each minute, and \`npm run dev\` each second. Locally, dynalite replaces DynamoDB; it loses its data at each reload.
+${OPERATE}`,
   },
 }
 

@@ -78,6 +78,36 @@ describe('mayfly init', () => {
       expect(existsSync(join(root, path!)), path).toBe(true)
   })
 
+  test.for([[], ['--with', 'hono']])(
+    'a new server with events and a schedule answers `mayfly events` once its secret is set: %j',
+    { timeout: 120_000 },
+    async (more) => {
+      await using project = new Project()
+      await init(project, 'notes', '--target', 'vercel', '--with', 'events', ...more)
+      const folder = join(project.folder, 'notes')
+      const root = fileURLToPath(new URL('../../', import.meta.url))
+      mkdirSync(join(folder, 'node_modules'))
+      symlinkSync(root, join(folder, 'node_modules/mayfly-mcp'))
+      for (const name of ['zod', 'postgres', 'hono', '@hono'])
+        symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+      const secret = 'a-secret-for-operators-of-40-characters!'
+      const list = async (served: NodeJS.ProcessEnv) => {
+        const args = ['dev', '--target', 'vercel', '--port', '0', '--no-playground']
+        await using server = new MayflyProcess(args, folder, undefined, served)
+        await server.ready()
+        const url = server.stdout.trim().replace(/^ready (.*)\/mcp$/, '$1/events')
+        const env = { MAYFLY_EVENTS_SECRET: secret }
+        return await new MayflyProcess(['events', 'list', '--url', url], folder, undefined, env).exited
+      }
+      expect(await list({ MAYFLY_EVENTS_SECRET: '' })).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining('MAYFLY_EVENTS_SECRET'),
+      })
+      expect(await list({ MAYFLY_EVENTS_SECRET: secret })).toMatchObject({ code: 0, stderr: '' })
+    },
+  )
+
   test('doctor finds nothing wrong with a new Worker that has events in a Hono app', async () => {
     await using project = new Project()
     const args = ['notes', '--target', 'cloudflare', '--with', 'events', '--with', 'hono']
