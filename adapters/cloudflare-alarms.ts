@@ -1,9 +1,9 @@
 /** Runs tasks by the alarms of Durable Objects, for Workers whose tasks are not in Durable Objects themselves, and for Events. */
 import { withTimeout } from '../src/definition/timeout.ts'
 import { type Report, toReport } from '../src/events/outage.ts'
-import type { TaskRunner } from '../src/tasks/store.ts'
+import { EVENTS_ID, type TaskRunner } from '../src/tasks/store.ts'
 import type { SlicePlatform } from '../src/tasks/support.ts'
-import type { DurableObjectNamespace, ObjectStorage, StorageState } from './_cloudflare/durable-object.ts'
+import type { DurableObjectNamespace, StorageState } from './_cloudflare/durable-object.ts'
 import {
   createAttached,
   createTakeMessage,
@@ -30,6 +30,8 @@ interface Stored {
   readonly next?: TaskWake | undefined
   /** Found by an alarm: the run for it died. */
   readonly running?: TaskWake | undefined
+  /** The latest time for which a run of Events was asked: until then, the process that asked does not ask again. */
+  readonly last?: number | undefined
   /** Attempts in a row that did nothing. */
   readonly failures: number
 }
@@ -42,6 +44,9 @@ const MAX_ALARM_MS = 900_000
 
 /** Milliseconds until a run that died together with its alarm is tried again. */
 const REVIVE_MS = 60_000
+
+/** Milliseconds that `waitUntil` has after a run, as after the response of a Worker. No alarm fires meanwhile. */
+const BACKGROUND_MS = 30_000
 
 /** An alarm that fires early is set again. */
 const LATEST_ALARM_MS = 365 * 86_400_000
@@ -125,12 +130,13 @@ async function requireAlarm(response: Response): Promise<void> {
 
 /** The base class of the objects. `alarmObject` creates the class to export, which knows your runner. */
 export class MayflyAlarmObject {
-  readonly #storage: ObjectStorage
+  readonly #state: StorageState
   readonly #env: unknown
   readonly #report: Report
+  #isRunning = false
 
   constructor(state: StorageState, env: unknown) {
-    this.#storage = state.storage
+    this.#state = state
     this.#env = env
     this.#report = toReport({}, 'Alarms')
   }
@@ -154,59 +160,66 @@ export class MayflyAlarmObject {
    */
   async alarm(): Promise<void> {
     const now = Date.now()
-    const { running, next, failures } = await this.#read()
+    const { running, next, last, failures } = await this.#read()
     const due = running ?? next
     if (due === undefined) return this.#write({ failures: 0 })
-    if (due.at > now) return this.#write({ next: due, failures })
+    if (due.at > now) return this.#write({ next: due, last, failures })
     const later = running === undefined ? undefined : next
     await Promise.all([
-      this.#storage.put(STORED, { running: due, next: later, failures }),
-      this.#storage.setAlarm(now + REVIVE_MS),
+      this.#state.storage.put(STORED, { running: due, next: later, last, failures }),
+      this.#state.storage.setAlarm(now + REVIVE_MS),
     ])
     const isDone = await this.#run(due, now + MAX_ALARM_MS - END_MARGIN_MS)
     // Another time may have been set meanwhile.
-    const { next: told } = await this.#read()
-    if (isDone) return this.#write({ next: told, failures: 0 })
-    if (failures >= MAX_FAILURES) {
-      this.#report(new Error(`A run could not start in ${MAX_FAILURES} attempts, and is not tried again.`))
-      return this.#write({ next: told, failures: 0 })
+    const { next: told, last: latest } = await this.#read()
+    if (!isDone && failures < MAX_FAILURES) {
+      const again = { ...due, at: Date.now() + retrySeconds(failures + 1) * 1000 }
+      return this.#write({ next: earliest(told, again), last: latest, failures: failures + 1 })
     }
-    const again = { ...due, at: Date.now() + retrySeconds(failures + 1) * 1000 }
-    return this.#write({ next: earliest(told, again), failures: failures + 1 })
+    if (!isDone)
+      this.#report(new Error(`A run could not start in ${MAX_FAILURES} attempts, and is not tried again.`))
+    const atLast = latest !== undefined && latest > now ? { ...due, at: latest } : undefined
+    return this.#write({ next: told ?? atLast, last: latest, failures: 0 })
   }
 
   async #run(due: TaskWake, deadline: number): Promise<boolean> {
     const background: Promise<unknown>[] = []
     const waitUntil = (work: Promise<unknown>): void => void background.push(work)
     const wake = (next: TaskWake): Promise<void> => this.#wake(next)
+    this.#isRunning = true
     try {
       return await this.run(due, { env: this.#env, deadline, waitUntil, wake })
     } catch (error) {
       this.#report(error)
       return false
     } finally {
-      await Promise.allSettled(background)
+      const settled = Promise.allSettled(background)
+      await withTimeout(settled, BACKGROUND_MS, 'work of "waitUntil"').catch(this.#report)
+      this.#isRunning = false
     }
   }
 
   /** The storage runs no other request between a read and a write. */
   async #wake(wake: TaskWake): Promise<void> {
     const stored = await this.#read()
-    await this.#write({ ...stored, next: earliest(stored.next, wake) })
+    const last = wake.id === EVENTS_ID ? Math.max(stored.last ?? 0, wake.at) : undefined
+    await this.#write({ ...stored, next: earliest(stored.next, wake), last })
   }
 
   async #read(): Promise<Stored> {
-    return (await this.#storage.get<Stored>(STORED)) ?? { failures: 0 }
+    return (await this.#state.storage.get<Stored>(STORED)) ?? { failures: 0 }
   }
 
-  /** A run sets the alarm when it has ended. */
+  /** A run sets the alarm when it has ended. One that died may have lost its alarm: workerd gives up while a deployment cannot start. */
   async #write(stored: Stored): Promise<void> {
     const { running, next } = stored
-    const storage = this.#storage
+    const storage = this.#state.storage
+    const latestAt = running === undefined ? Number.POSITIVE_INFINITY : Date.now() + REVIVE_MS
     // Not awaited one by one, so that workerd writes them together.
-    if (running !== undefined) await storage.put(STORED, stored)
+    if (this.#isRunning) await storage.put(STORED, stored)
     else if (next === undefined) await Promise.all([storage.deleteAlarm(), storage.deleteAll()])
-    else await Promise.all([storage.put(STORED, stored), storage.setAlarm(toAlarm(next.at))])
+    else
+      await Promise.all([storage.put(STORED, stored), storage.setAlarm(toAlarm(Math.min(next.at, latestAt)))])
   }
 }
 

@@ -88,7 +88,7 @@ export function workflowRunner(workflow: TaskWorkflow): WorkflowRunner {
       const wake = toTaskWake(payload)
       if (wake === undefined)
         throw new TypeError('This workflow runs tasks, and only its runner creates its instances.')
-      attached.tasks()
+      attached.tasks(wake.id)
       // An instance that wakes early sleeps again.
       for (let n = 1; wake.at > Date.now(); n++) {
         const leftMs = Math.max(MIN_SLEEP_MS, Math.min(wake.at - Date.now(), MAX_SLEEP_MS))

@@ -103,7 +103,7 @@ export function durableRunner(client: DurableInvoker, options: DurableRunnerOpti
       const wake = toTaskWake(event)
       if (wake === undefined)
         throw new TypeError('This function runs tasks, and only its runner starts its executions.')
-      attached.tasks()
+      attached.tasks(wake.id)
       for (let n = 1; ; n++) {
         // In a step, since each replay must take the same path.
         const seconds = await context.step(`seconds left ${n}`, async () =>

@@ -1,6 +1,6 @@
 /** Shared by message-based runners: the message for each time when a task is due, and its handling. */
 import { toReport } from '../../src/events/outage.ts'
-import type { RunnerOwner } from '../../src/tasks/store.ts'
+import { EVENTS_ID, type RunnerOwner } from '../../src/tasks/store.ts'
 import { isTaskId } from '../../src/tasks/stored.ts'
 import type { SlicePlatform, TaskControls } from '../../src/tasks/support.ts'
 
@@ -21,39 +21,45 @@ export const END_MARGIN_MS = 2000
 
 const LAST_RETRY_SECONDS = 900
 
-/** The tasks of a runner, once a server uses it. */
+/** The tasks of a runner, once a server uses it, and its Events. */
 export interface Attached {
   attach(tasks: TaskControls, owner?: RunnerOwner): void
   /** The message for a task of its server. */
   toWake(id: string, at: number): TaskWake
   /** Whether a message is of another server, which shares the queue: that is reported once. `env` may have the stage. */
   isForeign(wake: TaskWake, env: unknown): boolean
-  /** @throws TypeError if no server uses the runner. */
-  tasks(): TaskControls
+  /** Those of which one has the id. @throws TypeError if no server uses the runner for them. */
+  tasks(id: string): TaskControls
 }
 
 /** @param name The function that creates the runner. */
 export function createAttached(name: string): Attached {
-  let attached: TaskControls | undefined
-  let owner: RunnerOwner | undefined
+  interface Part {
+    readonly tasks: TaskControls
+    readonly owner: RunnerOwner | undefined
+  }
+  const parts = new Map<string | undefined, Part>()
+  const partOf = (id: string): Part | undefined => parts.get(id === EVENTS_ID ? id : undefined)
   return {
-    attach(tasks, given) {
-      if (attached !== undefined)
-        throw new TypeError(`This runner belongs to other tasks: call ${name} for each server.`)
-      attached = tasks
-      owner = given
+    attach(tasks, owner) {
+      if (parts.has(owner?.only))
+        throw new TypeError(`This runner belongs to another server: call ${name} for each server.`)
+      parts.set(owner?.only, { tasks, owner })
     },
-    toWake: (id, at) => ({ id, at, ...(owner !== undefined && { server: owner.tag() }) }),
-    isForeign({ server }, env) {
+    toWake(id, at) {
+      const owner = partOf(id)?.owner
+      return { id, at, ...(owner !== undefined && { server: owner.tag() }) }
+    },
+    isForeign({ id, server }, env) {
+      const owner = partOf(id)?.owner
       owner?.see(env)
       return owner?.isForeign(server) === true
     },
-    tasks() {
-      if (attached === undefined)
-        throw new TypeError(
-          `No server uses this runner: pass the result of ${name} to createTasks as "runner".`,
-        )
-      return attached
+    tasks(id) {
+      const part = partOf(id)
+      if (part !== undefined) return part.tasks
+      const user = id === EVENTS_ID ? 'events' : 'createTasks'
+      throw new TypeError(`No server uses this runner: pass the result of ${name} to ${user} as "runner".`)
     },
   }
 }
@@ -115,7 +121,7 @@ export async function deliver(
   wake: TaskWake,
   { attached, attempt, platform, send }: Delivery,
 ): Promise<boolean> {
-  const tasks = attached.tasks()
+  const tasks = attached.tasks(wake.id)
   if (attached.isForeign(wake, platform.env)) return false
   if (wake.at > Date.now()) {
     await send(wake)

@@ -80,6 +80,7 @@ export async function emitEvent(
   const event: NewEvent = {
     eventId,
     known: emittedKey(name, await shortDigest(eventId)),
+    mark: randomBase64Url(9),
     text,
     emitted: undefined,
   }
@@ -95,12 +96,13 @@ async function storeWith(
   event: NewEvent,
 ): Promise<Emitted | undefined> {
   const { data } = core
+  if (event.emitted !== undefined) return event.emitted
   // Those that the newest ones push out are in the store.
   const count = Math.min(MAX_TOGETHER, core.settings.maxEvents)
   const events = firstOf(line.unstored, event, count)
   const [head, ...seen] = await Promise.all([
     data.read<Head>(headKey(name)),
-    ...events.map(({ known }) => data.read(known)),
+    ...events.map(({ known }) => data.read<string>(known)),
   ])
   const isNew = events.map(({ known }, at) => seen[at] === undefined && isFirst(events, known, at))
   const added = events.filter((_event, at) => isNew[at])
@@ -110,7 +112,9 @@ async function storeWith(
       return undefined
   }
   for (const [at, one] of events.entries()) {
-    one.emitted ??= { eventId: one.eventId, isRepeated: !isNew[at] }
+    // The answer to the commit that stored it may have been lost.
+    const isOwn = seen[at]?.value === one.mark
+    one.emitted ??= { eventId: one.eventId, isRepeated: !isNew[at] && !isOwn }
     line.unstored.delete(one)
   }
   return event.emitted
@@ -141,10 +145,10 @@ function writesOf(
   const expiresAt = Date.now() + retentionMs
   return [
     { key: headKey(name), value: JSON.stringify({ ...log, seq: log.seq + added.length }), ifVersion },
-    ...added.flatMap(({ known, text }, at) => {
+    ...added.flatMap(({ known, mark, text }, at) => {
       const seq = log.seq + 1 + at
       return [
-        { key: known, value: String(seq), ifVersion: null, expiresAt },
+        { key: known, value: JSON.stringify(mark), ifVersion: null, expiresAt },
         { key: eventKey(name, seq), value: text, expiresAt },
         { key: outboxKey(name, seq), value: '{}', expiresAt },
         ...(seq > maxEvents ? [{ key: eventKey(name, seq - maxEvents) }] : []),

@@ -3,14 +3,15 @@
  * vain. They wait by their own timers, never for a promise of another request, which Workers may never settle.
  */
 import { pause } from '../definition/pause.ts'
+import { ContendedError } from './data.ts'
 import type { Emitted } from './support.ts'
 
 /** One that says nothing for this long is not waited for: its invocation may have been ended. */
 const SILENT_MS = 5000
 /** Longer each time: thousands may wait. */
 const LOOK_MS = { first: 10, max: 160 }
-/** Then an emit tries beside others. */
-const EMIT_WAIT_MS = 10_000
+/** Then an emit is refused: beside those that store, it would only be in their way. */
+const EMIT_WAIT_MS = 25_000
 /** Then the holder does something else, and another one may work. */
 const WORK_MS = 1000
 
@@ -28,8 +29,9 @@ export interface Line {
 /** An event that is to be stored. */
 export interface NewEvent {
   readonly eventId: string
-  /** The key that says that it is stored. */
+  /** The key that says that it is stored, and its value, by which it is told from another event with its identifier. */
   readonly known: string
+  readonly mark: string
   /** As it is stored. */
   readonly text: string
   /** Undefined until it is. */
@@ -104,6 +106,7 @@ const isHeld = (holder: Holder | undefined): boolean =>
  * vain.
  *
  * @param store Stores `event` and some others of the line.
+ * @throws what it throws, and ContendedError if others store events for 25 seconds.
  */
 export async function emitInTurn(
   line: Line,
@@ -113,15 +116,21 @@ export async function emitInTurn(
   const waitsUntil = Date.now() + EMIT_WAIT_MS
   line.unstored.add(event)
   try {
-    await untilFree(
+    const isFree = await untilFree(
       () => line.emitter,
       () => event.emitted === undefined && Date.now() < waitsUntil,
     )
     if (event.emitted !== undefined) return event.emitted
+    if (!isFree)
+      throw new ContendedError('More events are emitted at once than the store can take: try again.')
     const own: Holder = { heardAt: Date.now() }
     line.emitter = own
     try {
       return await store()
+    } catch (error) {
+      // Another call has stored it meanwhile.
+      if (event.emitted !== undefined) return event.emitted
+      throw error
     } finally {
       if (line.emitter === own) line.emitter = undefined
     }

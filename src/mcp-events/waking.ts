@@ -1,13 +1,12 @@
 /** What causes runs beside `emit`: a runner of tasks, for which all events of a server are one thing that is due at a time. */
 import { callHook, isThenable } from '../definition/hook.ts'
 import { withTimeout } from '../definition/timeout.ts'
-import type { RunnerOwner, TaskRunner } from '../tasks/store.ts'
+import { EVENTS_ID, type RunnerOwner, type TaskRunner } from '../tasks/store.ts'
 import type { TaskControls } from '../tasks/support.ts'
 import type { Core } from './core.ts'
 import { runEvents } from './run.ts'
 import type { EventPlatform, EventRun } from './support.ts'
 
-const ID = 'events'
 /** When a run begins that continues the work of an invocation that died. */
 const DIED_MS = 60_000
 /** Before the next run, if there is more to do than one had time for, and if one could do nothing. */
@@ -33,7 +32,7 @@ export function createWaking(core: Core, runner: TaskRunner | undefined): Waking
     if (runner === undefined || isKnown) return
     wokenAt = at
     try {
-      const told = runner.wake(ID, at)
+      const told = runner.wake(EVENTS_ID, at)
       if (isThenable(told)) await withTimeout(told, WAKE_TIMEOUT_MS, 'runner of the events')
     } catch (error) {
       wokenAt = 0
@@ -46,7 +45,7 @@ export function createWaking(core: Core, runner: TaskRunner | undefined): Waking
     const now = Date.now()
     if (nextDueAt === null) {
       wokenAt = 0
-      callHook(() => runner?.forget?.(ID), core.report)
+      callHook(() => runner?.forget?.(EVENTS_ID), core.report)
     } else if (nextDueAt > now) await wake(nextDueAt)
     else await wake(now + (delivered + failed > 0 ? MORE_MS : STUCK_MS))
     return done
@@ -60,6 +59,7 @@ export function createWaking(core: Core, runner: TaskRunner | undefined): Waking
     },
   }
   const owner: RunnerOwner = {
+    only: EVENTS_ID,
     tag: core.tag,
     see: (variables) => core.host().owner.see(variables),
     isForeign: (tag) => tag !== undefined && tag !== core.tag(),

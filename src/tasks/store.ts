@@ -6,6 +6,9 @@
 import type { StoreOwner } from '../definition/store-owner.ts'
 import type { TaskControls } from './support.ts'
 
+/** Stands for all Events of a server, where a runner gets the id of a task otherwise. */
+export const EVENTS_ID = 'events'
+
 /** A task as a store sees it. */
 export interface StoredTask {
   /** Letters, digits, `-` and `_`, at most 64. Unguessable. */
@@ -135,6 +138,8 @@ export interface TaskRunner {
 
 /** The server of a runner, for queues that several servers share. */
 export interface RunnerOwner {
+  /** The one id for which the runner is called, for Events. Default: ids of tasks. */
+  readonly only?: string
   /** What marks its tasks: its `id`, or `id@stage`. Throws until the tasks belong to a server. */
   tag(): string
   /** Looks for the stage in the variables of a delivery, before anything else. Throws for an invalid one. */

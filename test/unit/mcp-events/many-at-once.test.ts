@@ -1,7 +1,7 @@
 /** Many events at once, in one process and in several: each is one more, not one more for each of the others. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
-import type { KeyedStore } from '../../../src/keyed/store.ts'
+import type { KeyedStore, KeyedWrite } from '../../../src/keyed/store.ts'
 import { createEvent, createMemoryEvents } from '../../../src/mcp-events.ts'
 import { createEventServer, incident } from './_events.ts'
 
@@ -169,6 +169,80 @@ describe('events that one process emits at once', () => {
     expect(sorted(endpoints.received.map(({ body }) => body.data.title))).toEqual(
       stored.filter((number) => !rejected.includes(`${number}`)),
     )
+  })
+})
+
+/** Lets time pass until the work has ended: digests are made beside the timers. */
+async function passTime<Result>(work: Promise<Result>): Promise<Result> {
+  const ended = vi.fn()
+  void work.finally(ended)
+  const look = async (): Promise<void> => {
+    await vi.advanceTimersByTimeAsync(500)
+    expect(ended).toHaveBeenCalled()
+  }
+  await vi.waitFor(look, { timeout: 60_000 })
+  return work
+}
+
+it('500 events that one process emits at once on a slow store are all stored: none gets in the way of others', async () => {
+  const { counts, counted } = counting(delayed(100))
+  const { server } = createEventServer({ runner: { isPrompt: true, wake() {} } as never }, counted)
+  const emits = Array.from({ length: 500 }, (_none, number) =>
+    server.events.emit('incident.created', { title: `${number}`, severity: 'P1' }),
+  )
+  const settled = await Promise.allSettled(emits)
+  expect(settled.filter(({ status }) => status === 'rejected')).toEqual([])
+  expect(counts.asked / 500).toBeLessThan(2)
+})
+
+describe('a commit with several events, of which the answer', () => {
+  const isSeveral = (writes: readonly KeyedWrite[]) =>
+    writes.filter(({ key }) => key.includes(':e:')).length > 1
+  const emitAll = (server: ReturnType<typeof createEventServer>['server'], ids: string) =>
+    Promise.allSettled(
+      [...ids].map((eventId) =>
+        server.events.emit('incident.created', { title: eventId, severity: 'P1' }, { eventId }),
+      ),
+    )
+  const repeatedIn = (results: Awaited<ReturnType<typeof emitAll>>) =>
+    results.flatMap((result) =>
+      result.status === 'fulfilled' && result.value.isRepeated ? [result.value] : [],
+    )
+
+  it('is lost: one rejects, and the others are not told that they were emitted before', async () => {
+    const store = createMemoryEvents()
+    let losses = 0
+    const losing: KeyedStore = {
+      ...store,
+      async commit(version, writes) {
+        const isMade = await store.commit(version, writes)
+        // The commit, and its repetition.
+        if (isSeveral(writes) && losses++ < 2) throw new Error('lost')
+        return isMade
+      },
+    }
+    const { server } = createEventServer({}, losing)
+    const results = await emitAll(server, 'abcdef')
+    expect(losses).toBeGreaterThanOrEqual(2)
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+    expect(repeatedIn(results)).toEqual([])
+    expect(repeatedIn(await emitAll(server, 'abcdef'))).toHaveLength(6)
+  })
+
+  it('does not come: another one stores its event, and it resolves', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+    const store = createMemoryEvents()
+    let hangs = 0
+    const hanging: KeyedStore = {
+      ...store,
+      commit: (version, writes) =>
+        isSeveral(writes) && hangs++ < 2 ? new Promise(() => {}) : store.commit(version, writes),
+    }
+    const { server } = createEventServer({ runner: { isPrompt: true, wake() {} } as never }, hanging)
+    const results = await passTime(emitAll(server, 'abcdef'))
+    expect(hangs).toBeGreaterThanOrEqual(2)
+    expect(results.filter(({ status }) => status === 'rejected')).toEqual([])
+    expect(repeatedIn(results)).toEqual([])
   })
 })
 

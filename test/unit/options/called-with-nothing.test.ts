@@ -29,6 +29,7 @@ async function thrownBy(value: (...args: unknown[]) => unknown, args: readonly u
 /** What needs nothing, or takes anything: why. */
 const FREE: { readonly [name: string]: string } = {
   accept: 'the content of a form is up to the form',
+  MayflyAlarmObject: 'workerd makes it',
   cancel: 'takes nothing',
   closeSessions: 'a server that has none has nothing to close',
   UpstreamFault: 'a code and a message',
