@@ -238,6 +238,7 @@ export const BOUNDS: readonly Bound[] = [
       'adapters/_tasks/slots.ts': 'Slots.free Slots.keep Slots.take createInSlot.create createInSlot.read',
       'adapters/_tasks/store-clock.ts': 'createMeasuredClock.measure.askTime',
       'adapters/_tasks/wakes.ts': 'Delivery.send TakeMessage',
+      'adapters/cloudflare-alarms.ts': 'AlarmRunner.run',
       'adapters/cloudflare-tasks.ts': 'TaskServer.tasks.run',
       'adapters/postgres.ts': 'createSender.query',
       'src/auth/auth.ts': 'AnswerOwn Auth.admit Auth.keyStore',
