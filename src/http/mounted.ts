@@ -66,6 +66,18 @@ export function mountedAt(
   )
 }
 
+/**
+ * The server with what is mounted already.
+ *
+ * @throws TypeError if that is another server.
+ */
+export function besideOf(server: DescribedServer, beside: DescribedServer): DescribedServer {
+  if (serverWithin(beside) === serverWithin(server)) return beside
+  throw new TypeError(
+    'mount takes the server of this endpoint, as another endpoint has mounted it: events.mount("/events", tasks.mount("/tasks")).',
+  )
+}
+
 function isPath(path: string): boolean {
   return (
     path !== '/' &&

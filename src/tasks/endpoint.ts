@@ -10,7 +10,7 @@ import { withTimeout } from '../definition/timeout.ts'
 import { type Names, refuseUnknown, requireOptions } from '../definition/unknown-option.ts'
 import { readBody } from '../http/body.ts'
 import { BODY_STATUS, jsonAnswer } from '../http/json-answer.ts'
-import { type DescribedServer, type MountedServer, mountedAt } from '../http/mounted.ts'
+import { besideOf, type DescribedServer, type MountedServer, mountedAt } from '../http/mounted.ts'
 import { createUnsetAnswer } from '../http/unset-secret.ts'
 import { toFetch } from '../request/fetch-call.ts'
 import type { RequestPlatform } from '../request/platform.ts'
@@ -79,8 +79,10 @@ export interface TaskEndpoint {
    * The server with this endpoint at its own path: export it instead of the server.
    *
    * @param path default `/tasks`.
+   * @param beside the server as another endpoint has mounted it: `tasks.mount('/tasks', events.mount('/events'))`. Default: the server.
+   * @throws TypeError for an invalid path, and for another server.
    */
-  mount(path?: string): MountedServer
+  mount(path?: string, beside?: DescribedServer): MountedServer
 }
 
 const BODY_TIMEOUT_MS = 10_000
@@ -188,9 +190,8 @@ export function createTaskEndpoint(options: TaskEndpointOptions): TaskEndpoint {
 
   return {
     fetch: toFetch(serve),
-    mount(path = '/tasks') {
-      return mountedAt(server, path, 'task endpoint', serve)
-    },
+    mount: (path = '/tasks', beside = server) =>
+      mountedAt(besideOf(server, beside), path, 'task endpoint', serve),
     async urlFor(taskId, name, options = {}) {
       refuseUnknown('urlFor', options, URL_OPTIONS)
       const { ttlMs = URL_TTL_MS } = options

@@ -3,7 +3,7 @@ import { printError } from '../../definition/print-error.ts'
 import { withTimeout } from '../../definition/timeout.ts'
 import { type Names, requireOptions } from '../../definition/unknown-option.ts'
 import { jsonAnswer } from '../../http/json-answer.ts'
-import { type DescribedServer, type MountedServer, mountedAt } from '../../http/mounted.ts'
+import { besideOf, type DescribedServer, type MountedServer, mountedAt } from '../../http/mounted.ts'
 import { createUnsetAnswer } from '../../http/unset-secret.ts'
 import { toFetch } from '../../request/fetch-call.ts'
 import type { RequestPlatform } from '../../request/platform.ts'
@@ -41,8 +41,10 @@ export interface EventEndpoint {
    * The server with this endpoint at its own path: export it instead of the server.
    *
    * @param path default `/events`.
+   * @param beside the server as another endpoint has mounted it: `events.mount('/events', tasks.mount('/tasks'))`. Default: the server.
+   * @throws TypeError for an invalid path, and for another server.
    */
-  mount(path?: string): MountedServer
+  mount(path?: string, beside?: DescribedServer): MountedServer
 }
 
 const DURATION_MS = 10_000
@@ -99,6 +101,7 @@ export function createEventEndpoint(options: EventEndpointOptions): EventEndpoin
 
   return {
     fetch: toFetch(serve),
-    mount: (path = '/events') => mountedAt(server, path, 'endpoint of events', serve),
+    mount: (path = '/events', beside = server) =>
+      mountedAt(besideOf(server, beside), path, 'endpoint of events', serve),
   }
 }
