@@ -270,8 +270,11 @@ class EventStreamReader implements EventReader {
 
   #onEnd(open: Open, error: unknown): void {
     if (this.#open !== open) return
+    const settled = this.#connection.toError(METHOD, error, undefined)
+    // After the same cursor, the same event would come again.
+    if (settled.code === 'RESPONSE_TOO_LARGE') this.#received.refusal = settled
     // A stream that is cut off has not failed: it continues.
-    if (isAnswer(error)) this.#received.tell(this.#connection.toError(METHOD, error, undefined))
+    else if (isAnswer(error)) this.#received.tell(settled)
     this.#open = undefined
     this.#endedAt = Date.now()
     this.#soon = hasLasted(open) ? 0 : this.#soon + 1

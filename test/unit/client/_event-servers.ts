@@ -124,6 +124,7 @@ export async function startScripted(
     params: { cursor: unknown },
     response: ServerResponse,
   ) => unknown,
+  limits: { readonly maxResponseBytes?: number } = {},
 ) {
   const asked: unknown[] = []
   const url = await listen(async (request, response) => {
@@ -150,6 +151,7 @@ export async function startScripted(
   const reported: MCPClientError[] = []
   const { events: client } = createClient({
     servers: { other: { url } },
+    ...limits,
     onError: (error) => void reported.push(error),
   })
   return { asked, reported, stream: (settings = {}) => client.stream('other', { name: 'a' }, settings) }

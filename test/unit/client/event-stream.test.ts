@@ -169,6 +169,30 @@ describe('events.stream with another server', () => {
     await iterator.return()
   })
 
+  it.each([
+    ['at once', 0],
+    ['later', 100],
+  ])('an event that is larger than maxResponseBytes ends the stream: %s', async (_when, ms) => {
+    const { asked, reported, stream } = await startScripted(
+      async (send) => {
+        send('active', { cursor: 'c0', truncated: false })
+        send('event', event('e1'))
+        await new Promise((resolve) => setTimeout(resolve, ms))
+        send('event', event('e2', { data: { text: 'x'.repeat(20_000) } }))
+        return 'stay'
+      },
+      { maxResponseBytes: 10_000 },
+    )
+    const iterator = stream()
+    const all = async () => {
+      for (;;) await iterator.next()
+    }
+    await expect(all()).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE', operation: 'events/stream' })
+    expect(asked).toEqual([null])
+    expect(reported.length).toBeLessThanOrEqual(1)
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  })
+
   it('of thousands of different errors a few are reported', async () => {
     const { reported, stream } = await startScripted((send) => {
       send('active', { cursor: 'c0', truncated: false })
