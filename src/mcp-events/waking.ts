@@ -39,20 +39,31 @@ export function createWaking(core: Core, runner: TaskRunner | undefined): Waking
       core.report(error)
     }
   }
-  const run = async (platform: EventPlatform): Promise<EventRun> => {
-    const done = await runEvents(core, platform)
-    const { nextDueAt, delivered, failed } = done
+  /** Resolves with the time of the next run, which the runner was asked for. Undefined: this one could do nothing. */
+  const wakeNext = async ({ nextDueAt, delivered, failed }: EventRun): Promise<number | null | undefined> => {
     const now = Date.now()
     if (nextDueAt === null) {
       wokenAt = 0
       callHook(() => runner?.forget?.(EVENTS_ID), core.report)
-    } else if (nextDueAt > now) await wake(nextDueAt)
-    else await wake(now + (delivered + failed > 0 ? MORE_MS : STUCK_MS))
+      return null
+    }
+    if (nextDueAt <= now && delivered + failed === 0) return undefined
+    const at = nextDueAt > now ? nextDueAt : now + MORE_MS
+    await wake(at)
+    return at
+  }
+  const run = async (platform: EventPlatform): Promise<EventRun> => {
+    const done = await runEvents(core, platform)
+    if ((await wakeNext(done)) === undefined) await wake(Date.now() + STUCK_MS)
     return done
   }
   const tasks: TaskControls = {
     send: async () => false,
-    run: async (_id, platform = {}) => (await run(platform)).nextDueAt,
+    async run(_id, platform = {}) {
+      const done = await runEvents(core, platform)
+      // A runner tries again by itself, with longer pauses each time: another message each time would add up.
+      return (await wakeNext(done)) ?? done.nextDueAt
+    },
     async runDue(platform = {}) {
       const { delivered, failed } = await run(platform)
       return delivered + failed

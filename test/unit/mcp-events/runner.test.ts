@@ -70,7 +70,7 @@ it('in one process, timers try again', async () => {
   await vi.waitFor(() => expect(endpoints.received).toHaveLength(2))
 })
 
-it('while the store is down, runs are seconds apart', async () => {
+it('while the store is down, a run says that it could do nothing, and asks for no other', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const { runner, woken, run } = createRunner()
   const inner = createMemoryEvents()
@@ -78,8 +78,46 @@ it('while the store is down, runs are seconds apart', async () => {
     throw new Error('the store is down')
   }
   const { server } = createEventServer({ runner }, { ...inner, list: down })
-  expect(server.events).toBeDefined()
-  await run()
-  await run()
+  for (let count = 0; count < 3; count++) expect(await run()).toBeLessThanOrEqual(Date.now())
+  expect(woken).toEqual([])
+  // Nobody repeats a run of one's own.
+  await server.events.run()
+  await server.events.run()
   expect(woken).toEqual([5000])
+})
+
+it('in one process, timers try again after the store was down', async () => {
+  vi.useFakeTimers()
+  const inner = createMemoryEvents()
+  let isDown = false
+  const list: typeof inner.list = (options) =>
+    isDown ? Promise.reject(new Error('the store is down')) : inner.list(options)
+  const { subscribe, endpoints, emit } = createEventServer({}, { ...inner, list })
+  await subscribe()
+  endpoints.answer = () => ({ status: 500 })
+  await emit()
+  endpoints.answer = () => ({ status: 200 })
+  isDown = true
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(endpoints.received).toHaveLength(1)
+  isDown = false
+  await vi.advanceTimersByTimeAsync(20_000)
+  await vi.waitFor(() => expect(endpoints.received).toHaveLength(2))
+})
+
+it('a run that had no time for all says when the next one begins, and asks for it once', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const { runner, woken, run } = createRunner(true)
+  const { subscribe, endpoints, emit } = createEventServer({ runner })
+  await subscribe()
+  for (let count = 0; count < 3; count++) await emit()
+  woken.length = 0
+  endpoints.answer = () => {
+    vi.setSystemTime(Date.now() + 60_000)
+    return { status: 200 }
+  }
+  const next = await run()
+  expect(endpoints.received).toHaveLength(1)
+  expect(woken).toEqual([next! - Date.now()])
+  expect(next).toBeGreaterThan(Date.now())
 })
