@@ -1,7 +1,7 @@
 /** Runs due tasks in a long-lived process: by timers for tasks of this process, and by polling the store for others. */
 import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
-import type { TaskRunner } from './store.ts'
+import { EVENTS_ID, type TaskRunner } from './store.ts'
 import type { TaskControls } from './support.ts'
 
 export interface PollingOptions {
@@ -44,8 +44,8 @@ export function pollingRunner(options: PollingOptions = {}): TaskRunner {
   }
   return {
     ...timers,
-    attach(tasks) {
-      timers.attach?.(tasks)
+    attach(tasks, owner) {
+      timers.attach?.(tasks, owner)
       const again = (afterMs: number): void => {
         later(() => {
           if (!isClosed)
@@ -66,24 +66,26 @@ export function pollingRunner(options: PollingOptions = {}): TaskRunner {
 /** Creates a runner that only uses timers, which end with the process. */
 export function createTimerRunner(): TaskRunner {
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
-  let tasks: TaskControls | undefined
+  /** The tasks of a server, and its Events. */
+  const parts = new Map<string | undefined, TaskControls>()
+  const behind = new Set<TaskControls>()
   let isClosed = false
-  let isBehind = false
   /** Runs what is due, until there is nothing. */
-  const catchUp = async (): Promise<void> => {
-    if (isBehind) return
-    isBehind = true
+  const catchUp = async (tasks: TaskControls): Promise<void> => {
+    if (behind.has(tasks)) return
+    behind.add(tasks)
     for (let found = 1; found > 0 && !isClosed; ) {
       await new Promise<void>((resolve) => later(resolve, FULL_LOOK_MS))
       const longer = new Promise<number>((resolve) => later(() => resolve(1), CATCH_UP_MS))
-      found = await Promise.race([tasks!.runDue(), longer]).catch(() => 0)
+      found = await Promise.race([tasks.runDue(), longer]).catch(() => 0)
     }
-    isBehind = false
+    behind.delete(tasks)
   }
   const runNow = async (id: string): Promise<void> => {
+    const tasks = parts.get(id === EVENTS_ID ? id : undefined)
     const next = await tasks?.run(id)
     // There was no place for it in this process, or the store failed.
-    if (typeof next === 'number' && next <= Date.now()) await catchUp()
+    if (tasks !== undefined && typeof next === 'number' && next <= Date.now()) await catchUp(tasks)
   }
   const wake = (id: string, at: number): void => {
     clearTimeout(timers.get(id))
@@ -101,8 +103,8 @@ export function createTimerRunner(): TaskRunner {
       clearTimeout(timers.get(id))
       timers.delete(id)
     },
-    attach(given) {
-      tasks = given
+    attach(tasks, owner) {
+      parts.set(owner?.only, tasks)
     },
     close() {
       isClosed = true

@@ -36,3 +36,24 @@ test('a run that takes long → others are looked for meanwhile', async () => {
   await vi.advanceTimersByTimeAsync(200)
   expect(looks).toBeGreaterThan(2)
 })
+
+test('one runner for the tasks and the Events of a server → each timer runs its own', async () => {
+  const ran: string[] = []
+  const part = (name: string) => ({
+    run: async (id: string) => {
+      ran.push(`${name} ${id}`)
+      return null
+    },
+    runDue: async () => 0,
+    send: async () => false,
+  })
+  const owner = { tag: () => 'shop', see() {}, isForeign: () => false }
+  const runner = pollingRunner({ everyMs: 60_000 })
+  closing.push(() => runner.close!())
+  runner.attach!(part('tasks'), owner)
+  runner.attach!(part('events'), { ...owner, only: 'events' })
+  runner.wake('events', Date.now() + 10)
+  runner.wake('a', Date.now() + 20)
+  await vi.advanceTimersByTimeAsync(100)
+  expect(ran).toEqual(['events events', 'tasks a'])
+})
