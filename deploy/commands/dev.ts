@@ -123,7 +123,7 @@ export const dev = projectCommand({
       // A server that cannot be described has been reported.
       onReload: () => void lookAgain().catch(() => {}),
       hint: 'A change of the code reloads it. Ctrl+C stops it.',
-      crons,
+      crons: () => cronsOf(project),
       hasOwnPath: path !== undefined,
       check: async () => {
         const startsWith = target.hasOwnVariables ? 'others, too' : 'the variables of this machine'
@@ -150,8 +150,8 @@ interface Serving {
   readonly startFront?: (innerPort: number, endpointPath: string) => Promise<PlaygroundFront>
   /** Called once everything is ready. May start something that ends with the server. */
   readonly onReady?: (addresses: Addresses) => { stop(): Promise<void> } | undefined
-  /** What the platform's schedules would call. */
-  readonly crons?: readonly Cron[]
+  /** What the platform's schedules would call. Asked again after each reload. */
+  readonly crons?: () => readonly Cron[]
   /** Whether the path of the MCP endpoint was given instead of the platform's default. */
   readonly hasOwnPath?: boolean
   readonly check?: () => Promise<void>
@@ -177,6 +177,7 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   const running = await start({
     onReload: () => {
       beside.front?.announceReload()
+      beside.callSchedules?.()
       serving.onReload?.()
     },
     onRefused: (reasons) => beside.front?.announceRefused(reasons.flatMap(withFrame)),
@@ -201,6 +202,8 @@ function withFrame(reason: string): string[] {
 interface Beside {
   front?: PlaygroundFront
   tool?: { stop(): Promise<void> } | undefined
+  /** Calls what the project says now. */
+  callSchedules?: () => void
 }
 
 async function serveUntilExit(
@@ -225,9 +228,28 @@ async function serveUntilExit(
     readyScreen({ endpoint, wantsToken, playground, tasks, signIn: serving.signIn?.(), hint: serving.hint }),
   )
   beside.tool = serving.onReady?.({ endpoint, playground: playground && playground + key })
-  for (const cron of serving.crons ?? [])
-    void callLocally(origin + baseOf(path, serving.hasOwnPath), cron, over)
+  beside.callSchedules = scheduleCalls(origin + baseOf(path, serving.hasOwnPath), serving.crons, over)
+  beside.callSchedules()
   throw new CliError(`the server stopped with exit code ${await running.exited}: see its output above`)
+}
+
+/** Each call of it takes the schedules as they are now. A package.json that is invalid has been reported: what it said before stays. */
+function scheduleCalls(base: string, crons: Serving['crons'], over: AbortSignal): () => void {
+  let called = '[]'
+  let calls = new AbortController()
+  return () => {
+    let now: readonly Cron[]
+    try {
+      now = crons?.() ?? []
+    } catch {
+      return
+    }
+    if (JSON.stringify(now) === called) return
+    called = JSON.stringify(now)
+    calls.abort()
+    calls = new AbortController()
+    for (const cron of now) void callLocally(base, cron, AbortSignal.any([over, calls.signal]))
+  }
 }
 
 /** The prefix that the platform adds before the endpoint's path. */

@@ -51,6 +51,8 @@ export const preview = projectCommand({
     const outDir = outFolder(chosen, values.out)
     await buildInto(target, project, outDir)
     loadEnvFiles(project)
+    // Invalid ones end it now.
+    const crons = cronsOf(project)
     return serveUntilInterrupted({
       // For 0 only now, since the build took a while.
       start: async () =>
@@ -58,7 +60,7 @@ export const preview = projectCommand({
       hint: target.isOwnMachine
         ? 'Ctrl+C stops it.'
         : `Ctrl+C stops it. Next: ${projectCommandLine('deploy', project, targetName)}${stageOption(project.stage)}`,
-      crons: cronsOf(project),
+      crons: () => crons,
       hasOwnPath: where.path !== undefined,
     })
   },

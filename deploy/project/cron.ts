@@ -90,6 +90,8 @@ const LOCAL_PAUSE_MS = 1000
 /** The server also reports the error each time. */
 const FAULT_PAUSE_MS = 15_000
 const CALL_TIMEOUT_MS = 60_000
+/** Of a server or an app that has nothing at the path. */
+const MISSING = [404, 405]
 /** Of which the terminal shows the start: more than one read brings. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
@@ -119,7 +121,9 @@ async function callOnce(url: string, secret: string, signal: AbortSignal): Promi
     const headers = { authorization: `Bearer ${secret}` }
     const limits = { timeoutMs: CALL_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, isCut: true, signal }
     const { status, text } = await boundedFetch(url, { headers, redirect: 'follow' }, limits)
-    return status >= 200 && status < 300 ? '' : `status ${status} ${printable(text).slice(0, 200)}`
+    if (status >= 200 && status < 300) return ''
+    const hint = MISSING.includes(status) ? ': mount its endpoint at this path' : ''
+    return `status ${status} ${printable(text).slice(0, 200)}${hint}`
   } catch (error) {
     // A server that is being replaced does not answer for a moment.
     return isA(error, FetchFault) && error.reason === 'too-late'

@@ -65,6 +65,41 @@ describe('mayfly dev', () => {
     await expect.poll(paths).toEqual(['/events', '/tasks'])
   })
 
+  test('calls what package.json says after a change, without a restart', async () => {
+    await using project = arrange('/tasks')
+    project.write('.env', `CRON_SECRET=${SECRET}\nWANTED=${SECRET}\n`)
+    const port = await testPort()
+    await using mayfly = new MayflyProcess(devArgs(port), project.folder)
+    await mayfly.ready()
+    const paths = async (): Promise<string[]> => {
+      const response = await fetch(`http://127.0.0.1:${port}/asked`)
+      return ((await response.json()) as { paths: string[] }).paths.sort()
+    }
+    await expect.poll(paths).toEqual(['/tasks'])
+    project.write(
+      'package.json',
+      JSON.stringify({ name: 'a', type: 'module', mayfly: { cron: ['/events'] } }),
+    )
+    // A server that was started again has counted nothing of before.
+    await expect.poll(paths).toContain('/events')
+    project.write('server.ts', `${SERVER}\n`)
+    await expect.poll(paths).toEqual(['/events'])
+  })
+
+  test('a path where nothing is mounted → it says so', async () => {
+    await using project = arrange('/events/')
+    project.write(
+      'server.ts',
+      `export default {
+      fetch: (request) => new URL(request.url).pathname === '/mcp' ? Response.json({ jsonrpc: '2.0', id: 1, result: {} }) : new Response('Method not allowed', { status: 405 })
+    }`,
+    )
+    project.write('.env', `CRON_SECRET=${SECRET}\n`)
+    await using mayfly = new MayflyProcess(devArgs(await testPort()), project.folder)
+    await mayfly.ready()
+    await mayfly.says('/events/: status 405 Method not allowed: mount its endpoint at this path')
+  })
+
   test.for([
     ['no secret', '', 'nothing calls /tasks: set CRON_SECRET in .env'],
     ['another secret', 'CRON_SECRET=another\n', '/tasks: status 401 no'],
