@@ -56,7 +56,7 @@ npm run types
 ${blocks.join('')}
 \`npm run dev\` prints the URL, and how to add it to a client.${token}${call}
 
-\`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer <token>` for one that wants a token' : ''}.
+\`npm run check -- <url>\` probes a deployed server${templates.has('auth') ? ', with `--bearer-env API_TOKEN` for one that wants a token' : ''}.
 
 ${[...signIn.map(({ section }) => section), about(answers, parts)].join('\n')}
 `

@@ -92,7 +92,7 @@ export function createDeliveryLog(isSilent: () => boolean): DeliveryLog {
     allowsLoopback() {
       if (isSilent()) return
       const message =
-        'mayfly dev runs this server, so webhooks of this machine may be subscribed. Where it is deployed, they are refused.'
+        'mayfly dev or preview runs this server, so webhooks of this machine may be subscribed. Where it is deployed, they are refused.'
       console.warn(toJsonLine({ level: 'info', time: new Date().toISOString(), message }))
     },
     note(id, before, after, outcome, tries) {

@@ -53,7 +53,7 @@ describe('mayfly dev', () => {
     await emit({}, 'e1')
     expect(received.map(({ eventId }) => eventId)).toEqual(['e1'])
     expect(said()).toEqual([
-      'mayfly dev runs this server, so webhooks of this machine may be subscribed. Where it is deployed, they are refused.',
+      'mayfly dev or preview runs this server, so webhooks of this machine may be subscribed. Where it is deployed, they are refused.',
     ])
   })
 
