@@ -3,6 +3,7 @@ import { withTimeout } from '../src/definition/timeout.ts'
 import { type Report, toReport } from '../src/events/outage.ts'
 import { EVENTS_ID, type TaskRunner } from '../src/tasks/store.ts'
 import type { SlicePlatform } from '../src/tasks/support.ts'
+import { toAlarm } from './_cloudflare/alarm-time.ts'
 import type { DurableObjectNamespace, StorageState } from './_cloudflare/durable-object.ts'
 import {
   createAttached,
@@ -47,9 +48,6 @@ const REVIVE_MS = 60_000
 
 /** Milliseconds that `waitUntil` has after a run, as after the response of a Worker. No alarm fires meanwhile. */
 const BACKGROUND_MS = 30_000
-
-/** An alarm that fires early is set again. */
-const LATEST_ALARM_MS = 365 * 86_400_000
 
 /** With a pause of 15 minutes between them, about ten days. */
 const MAX_FAILURES = 1000
@@ -225,9 +223,4 @@ export class MayflyAlarmObject {
 
 function earliest(one: TaskWake | undefined, other: TaskWake): TaskWake {
   return one !== undefined && one.at <= other.at ? one : other
-}
-
-/** workerd refuses the year 1970 and times too far in the future. */
-function toAlarm(at: number): number {
-  return Math.max(Math.min(at, Date.now() + LATEST_ALARM_MS), 1)
 }

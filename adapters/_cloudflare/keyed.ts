@@ -6,6 +6,7 @@ import { type Commit, isEntryKey, type KeyRange, toCommit, toRange } from '../..
 import type { KeyedStore } from '../../src/keyed/store.ts'
 import { STORE_TIMEOUT_MS } from '../_tasks/store-ask.ts'
 import { createMeasuredClock } from '../_tasks/store-clock.ts'
+import { toAlarm } from './alarm-time.ts'
 import type { DurableObjectNamespace, StorageState } from './durable-object.ts'
 import { createKeyedTable, type KeyedTable } from './keyed-table.ts'
 
@@ -33,9 +34,6 @@ interface Answers {
 
 /** Milliseconds between deletions of expired entries, each of which is an alarm. */
 const CLEAN_EVERY_MS = 10_000
-
-/** An alarm that fires early is set again. */
-const LATEST_ALARM_MS = 365 * 86_400_000
 
 /** What the entries are: a part of the object's name, and the name of its table. */
 type Entries = 'grants' | 'events'
@@ -95,7 +93,7 @@ export class KeyedObject {
     if (first === undefined) return
     const at = Math.max(first, Date.now() + CLEAN_EVERY_MS)
     const alarm = await storage.getAlarm()
-    if (alarm === null || alarm > at) await storage.setAlarm(Math.min(at, Date.now() + LATEST_ALARM_MS))
+    if (alarm === null || alarm > at) await storage.setAlarm(toAlarm(at))
   }
 }
 

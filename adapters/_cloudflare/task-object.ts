@@ -6,12 +6,10 @@ import { backoffMs } from '../../src/definition/backoff.ts'
 import { type Report, toReport } from '../../src/events/outage.ts'
 import type { StoredTask } from '../../src/tasks/store.ts'
 import { isExpired } from '../../src/tasks/stored.ts'
+import { toAlarm } from './alarm-time.ts'
 import type { StorageState } from './durable-object.ts'
 import { createOpenTasks, type OpenTasks } from './open-tasks.ts'
 import { type Answers, CLOCK_HEADER, type Order } from './task-wire.ts'
-
-/** An alarm that fires early is set again. */
-const LATEST_ALARM_MS = 365 * 86_400_000
 
 /** The delays until a run that did nothing is tried again. */
 const RETRIES = { firstMs: 1000, maxMs: 60_000 }
@@ -145,11 +143,6 @@ export class MayflyTaskObject {
   async #deleteAll(): Promise<void> {
     await Promise.all([this.#state.storage.deleteAlarm(), this.#state.storage.deleteAll()])
   }
-}
-
-/** workerd refuses the year 1970 and times too far in the future. */
-function toAlarm(at: number): number {
-  return Math.max(Math.min(at, Date.now() + LATEST_ALARM_MS), 1)
 }
 
 function isDue({ isOpen, dueAt }: StoredTask, now: number): boolean {
