@@ -23,6 +23,7 @@ import { openInBrowser } from '../run/open-browser.ts'
 import { CliError, UsageError } from '../terminal/cli-error.ts'
 import { codeFrame } from '../terminal/code-frame.ts'
 import type { Help } from '../terminal/help.ts'
+import { listed } from '../terminal/listed.ts'
 import { quoted } from '../terminal/shell-word.ts'
 import { alignColumns, duration, stylesFor } from '../terminal/styles.ts'
 import { terminal } from '../terminal/terminal.ts'
@@ -288,8 +289,6 @@ function createScopeHints(): { say(facts: SignInFacts, guarded: readonly Guarded
     },
   }
 }
-
-const listed = (names: readonly string[]): string => new Intl.ListFormat('en').format(names)
 
 function readyScreen({ endpoint, wantsToken, playground, tasks, signIn, hint }: Ready): string {
   const { heading, mainUrl, url, command, dim } = stylesFor(process.stderr)

@@ -1,7 +1,9 @@
 /** What `mayfly doctor` says about the work that outlives a request: where tasks and events are stored, and what runs them. */
+
 import type { DeploymentInfo } from '../../src/index.ts'
 import type { Finding, Target, TaskPlatform } from '../contract/target.ts'
 import { type Cron, pathsOf } from '../project/cron.ts'
+import { listed } from '../terminal/listed.ts'
 
 /** Where tasks are stored, and what runs them. */
 export function taskFindings(
@@ -35,7 +37,7 @@ function scheduled(crons: readonly Cron[]): string {
   const [first, ...others] = crons
   if (others.length === 0) return `the platform’s schedule (${first!.schedule}) calls ${first!.path}`
   const calls = crons.map(({ path, schedule }) => `${path} (${schedule})`)
-  return `the platform’s schedules call ${new Intl.ListFormat('en').format(calls)}`
+  return `the platform’s schedules call ${listed(calls)}`
 }
 
 /** Of several, only their server knows what they are. */

@@ -1,7 +1,9 @@
 /** The reports of `mayfly doctor` for people: what all targets have in common once, then each target. */
+
 import type { Feature } from '../../src/definition/context.ts'
 import type { Finding, Target } from '../contract/target.ts'
 import { printable, printableLines } from '../terminal/cli-error.ts'
+import { listed } from '../terminal/listed.ts'
 import { type Styles, stylesFor, wrap } from '../terminal/styles.ts'
 import type { Degradation } from './findings.ts'
 
@@ -36,8 +38,6 @@ export function renderDoctor(reports: readonly Examined[], options: RenderOption
 function isSame(one: Finding, other: Finding): boolean {
   return one.level === other.level && one.message === other.message
 }
-
-const listed = (titles: readonly string[]): string => new Intl.ListFormat('en').format(titles)
 
 const MARKS = { ok: 'ok      ', warning: 'warning ', error: 'error   ' } as const
 const MEANINGS = { ok: 'ok', warning: 'warning', error: 'failure' } as const

@@ -5,6 +5,7 @@ import { placeOf } from '../../src/sign-in/place.ts'
 import type { Finding, Project, Target } from '../contract/target.ts'
 import { makesTable } from '../project/project.ts'
 import { ownFile, stageOption } from '../project/stages.ts'
+import { listed } from '../terminal/listed.ts'
 import type { Guarded } from './describe.ts'
 
 type Facts = NonNullable<DeploymentInfo['signIn']>
@@ -65,7 +66,7 @@ export function scopeFindings(
 }
 
 const scopesOf = (names: readonly string[]): string =>
-  `scope${names.length === 1 ? '' : 's'} ${new Intl.ListFormat('en').format(names)}`
+  `scope${names.length === 1 ? '' : 's'} ${listed(names)}`
 
 /** Names only, never values. */
 function variableFinding({ provider, variables, unset }: Facts, { stage }: Project): Finding {
@@ -82,7 +83,7 @@ function variableFinding({ provider, variables, unset }: Facts, { stage }: Proje
 }
 
 function areSet(names: readonly string[], not: string): string {
-  return `${new Intl.ListFormat('en').format(names)} ${names.length === 1 ? 'is' : 'are'} ${not}set`
+  return `${listed(names)} ${names.length === 1 ? 'is' : 'are'} ${not}set`
 }
 
 function redirectFindings(

@@ -6,6 +6,7 @@ import { isA } from '../../src/definition/error-text.ts'
 import { isObject } from '../../src/definition/is-object.ts'
 import type { Project } from '../contract/target.ts'
 import { CliError, printable } from '../terminal/cli-error.ts'
+import { listed } from '../terminal/listed.ts'
 import { terminal } from '../terminal/terminal.ts'
 import { nearestDeclared } from './project.ts'
 
@@ -57,9 +58,9 @@ function invalid(value: unknown): CliError {
   )
 }
 
-/** For messages: `/tasks and /events`. */
+/** For messages. */
 export function pathsOf(crons: readonly Cron[]): string {
-  return new Intl.ListFormat('en').format(crons.map(({ path }) => path))
+  return listed(crons.map(({ path }) => path))
 }
 
 export interface CronCall {

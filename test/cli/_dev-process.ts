@@ -1,12 +1,22 @@
 /** Runs the real `mayfly dev` and shows what it prints and which processes it starts. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CLI = fileURLToPath(new URL('../../deploy/cli.ts', import.meta.url))
 const WAIT_MS = 60_000
 
@@ -22,6 +32,12 @@ export class Project implements AsyncDisposable {
 
   write(path: string, text: string | Uint8Array): void {
     writeFileSync(join(this.folder, path), text)
+  }
+
+  /** The package is that of this checkout. */
+  linkPackage(): void {
+    mkdirSync(join(this.folder, 'node_modules'))
+    symlinkSync(ROOT, join(this.folder, 'node_modules/mayfly-mcp'))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,13 +1,11 @@
 /** `mayfly build`, spawned for real. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { targets } from '../../deploy/targets/all.ts'
 import { sizeWarnings } from '../../deploy/targets/build-into.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const TIMEOUT_MS = 180_000
 const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
 
@@ -182,8 +180,7 @@ describe('a server with sessions', { timeout: TIMEOUT_MS }, () => {
     ['node', 'createSessions(server)', []],
   ] as const)('on %s: %s → %j', async ([target, exported, lines]) => {
     await using project = new Project()
-    mkdirSync(join(project.folder, 'node_modules'))
-    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.linkPackage()
     project.write(
       'server.ts',
       `import { MCPServer } from 'mayfly-mcp'

@@ -31,6 +31,12 @@ export default {
 
 const devArgs = (port: number): string[] => ['dev', '--target', 'node', '--port', String(port)]
 
+/** Which paths the schedule has asked the server for. */
+async function pathsAsked(port: number): Promise<string[]> {
+  const response = await fetch(`http://127.0.0.1:${port}/asked`)
+  return ((await response.json()) as { paths: string[] }).paths.sort()
+}
+
 function arrange(cron: unknown): Project {
   const project = new Project()
   project.write('server.ts', SERVER)
@@ -58,10 +64,7 @@ describe('mayfly dev', () => {
     const port = await testPort()
     await using mayfly = new MayflyProcess(devArgs(port), project.folder)
     await mayfly.ready()
-    const paths = async (): Promise<string[]> => {
-      const response = await fetch(`http://127.0.0.1:${port}/asked`)
-      return ((await response.json()) as { paths: string[] }).paths.sort()
-    }
+    const paths = () => pathsAsked(port)
     await expect.poll(paths).toEqual(['/events', '/tasks'])
   })
 
@@ -71,10 +74,7 @@ describe('mayfly dev', () => {
     const port = await testPort()
     await using mayfly = new MayflyProcess(devArgs(port), project.folder)
     await mayfly.ready()
-    const paths = async (): Promise<string[]> => {
-      const response = await fetch(`http://127.0.0.1:${port}/asked`)
-      return ((await response.json()) as { paths: string[] }).paths.sort()
-    }
+    const paths = () => pathsAsked(port)
     await expect.poll(paths).toEqual(['/tasks'])
     project.write(
       'package.json',

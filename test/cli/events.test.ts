@@ -1,10 +1,7 @@
 /** `mayfly events`, spawned for real: its command line, an endpoint that is something else, and dead letters of a real server. */
 import { once } from 'node:events'
-import { mkdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { nodeListener } from '../../adapters/node.ts'
 import { createEventAdmin, createEventEndpoint } from '../../src/events-admin.ts'
@@ -12,7 +9,6 @@ import { createEventServer } from '../unit/mcp-events/_events.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 import { STEERING } from './_terminal.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET = 'a-secret-for-operators-of-40-characters!'
 const ID = `${'0'.repeat(15)}.sub_${'0'.repeat(32)}.${'0'.repeat(12)}.${'0'.repeat(8)}`
 const env = { MAYFLY_EVENTS_SECRET: SECRET }
@@ -81,8 +77,7 @@ describe('mayfly events', { timeout: 120_000 }, () => {
     'a store on AWS that this machine cannot reach → what to set, in one line: %s',
     async (said) => {
       await using project = new Project()
-      mkdirSync(join(project.folder, 'node_modules'))
-      symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+      project.linkPackage()
       project.write(
         'server.ts',
         `import { MCPServer } from 'mayfly-mcp'

@@ -1,14 +1,9 @@
 /** What `mayfly dev` itself asks a server is not in the log that it shows. */
-import { mkdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
 
 afterAll(stopAll)
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const LOCKED = `, auth: staticTokens([{ token: 'a-token-of-the-tests', clientId: 'tests' }])`
 
@@ -23,8 +18,7 @@ test.for([
   { timeout: 180_000 },
   async ([target, more]) => {
     await using project = new Project()
-    mkdirSync(join(project.folder, 'node_modules'))
-    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.linkPackage()
     project.write(
       'server.ts',
       `import { MCPServer } from 'mayfly-mcp'

@@ -1,15 +1,11 @@
 /** `mayfly tasks`, spawned for real, without a store: its command line, and endpoints that are hostile or something else. */
 import { once } from 'node:events'
-import { mkdirSync, symlinkSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 import { STEERING } from './_terminal.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET = 'a-secret-for-operators-of-40-characters!'
 
 function run(project: Project, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Output> {
@@ -69,8 +65,7 @@ describe('mayfly tasks', { timeout: 120_000 }, () => {
 
   test('a server whose tasks are in its memory, or that has none → refused with the reason', async () => {
     await using project = new Project()
-    mkdirSync(join(project.folder, 'node_modules'))
-    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.linkPackage()
     const serve = (tasks: string) =>
       `import { MCPServer } from 'mayfly-mcp'\nimport { createMemoryTasks } from 'mayfly-mcp/tasks'
 export default new MCPServer({ id: 'a', name: 'a', version: '1', log: false, ${tasks} })\nexport { createMemoryTasks }`
@@ -87,8 +82,7 @@ export default new MCPServer({ id: 'a', name: 'a', version: '1', log: false, ${t
 
   test('a store on AWS that this machine cannot reach → what to set, in one line', async () => {
     await using project = new Project()
-    mkdirSync(join(project.folder, 'node_modules'))
-    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.linkPackage()
     project.write(
       'server.ts',
       `import { MCPServer } from 'mayfly-mcp'
