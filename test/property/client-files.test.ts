@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { jsonFormat } from '../../deploy/add/json-format.ts'
-import { cpuMs } from '../_cpu.ts'
 import { check } from './_seeded.ts'
 
 const SPACE = fc.constantFrom(
@@ -72,20 +71,4 @@ it('an entry is added once, and every character of the file is still there, in o
     }),
     500,
   )
-})
-
-it('comments in any number take no longer than their length', () => {
-  for (const comments of [
-    `\n${'/'.repeat(200)}`,
-    '\n// see https://a.example/b'.repeat(5000),
-    '/* a *//**/'.repeat(5000),
-  ]) {
-    const before = `{"mcpServers":\n{"old":1${comments}\n}}`
-    const start = cpuMs()
-
-    const after = jsonFormat.write(before, 'shop', ADDITION)
-
-    expect(jsonFormat.read(after, 'mcpServers', 'shop')).toEqual(ADDITION.entry)
-    expect(cpuMs() - start).toBeLessThan(5000)
-  }
 })

@@ -4,31 +4,11 @@ import { UriTemplate as TemplateV1 } from '@modelcontextprotocol/sdk/shared/uriT
 import { UriTemplate as TemplateV2 } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ProtocolError } from '../../src/definition/protocol-error.ts'
 import { isPlainUri } from '../../src/definition/uri.ts'
 import { compileUriTemplate } from '../../src/definition/uri-template.ts'
 import type { Access } from '../../src/request/access.ts'
-import { checkAccess, type GuardedNames } from '../../src/sdk/guarded.ts'
-import { cpuMs } from '../_cpu.ts'
+import { isRefused, NO_SCOPES } from './_guarded.ts'
 import { check } from './_seeded.ts'
-
-/** A caller whose token has no scope at all. */
-const NO_SCOPES: Access = {
-  isAnonymous: false,
-  isKnown: true,
-  allows: ({ scopes = [] }) => scopes.length === 0,
-  refusal: () => new ProtocolError(-32600, 'Forbidden', undefined, { status: 403 }),
-}
-
-function isRefused(uri: string, resources: GuardedNames['resources'], access = NO_SCOPES): boolean {
-  try {
-    checkAccess('resources/read', { uri }, access, { ...(resources && { resources }) })
-    return false
-  } catch (error) {
-    if (error instanceof ProtocolError) return true
-    throw error
-  }
-}
 
 const SECRET = 'vault://safe/deep/till'
 
@@ -195,20 +175,5 @@ describe('a guarded resource', () => {
       }),
       5000,
     )
-  })
-
-  test('a long URI of a bad kind → looked at once for each part of a key [guarded.spelling]', () => {
-    const key = 'x://{a}/{+b}/{c}.{+d}-{+e}!'
-    const cost = (length: number): number => {
-      const uri = 'x://'.padEnd(length, 'a/.-')
-      isRefused(uri, { [key]: ['vault'] })
-      const before = cpuMs()
-      for (let round = 0; round < 20; round++) isRefused(uri, { [key]: ['vault'] })
-      return cpuMs() - before
-    }
-    cost(8192)
-    const [short, long] = [cost(1024), cost(8192)].map((ms) => ms + 1) as [number, number]
-    // Eight times the length: 8 where the work is linear, 64 where it is quadratic.
-    expect(long / short).toBeLessThan(24)
   })
 })

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compileUriTemplate } from '../../src/definition/uri-template.ts'
 import { MCPServer } from '../../src/index.ts'
-import { cpuMs } from '../_cpu.ts'
 import { type Answer, answerOf, modernRequest } from './_client.ts'
 import { check } from './_seeded.ts'
 import { matchSlowly } from './_template-oracle.ts'
@@ -215,14 +214,12 @@ describe('a URI template', () => {
     )
   })
 
-  test('ambiguous, and a long URI that almost matches → refused in no time', async () => {
+  test('ambiguous, and a long URI that almost matches → refused', async () => {
     await check(
       fc.asyncProperty(ambiguous, filler, ending, async (template, part, end) => {
         const uri = `x://${part.repeat(Math.floor(2000 / part.length))}${end}`
-        const before = cpuMs()
-        await read(template, uri)
-        // A matcher that backtracks needs minutes.
-        expect(cpuMs() - before).toBeLessThan(2000)
+        // A matcher that backtracks needs minutes, longer than the limit of a test.
+        expect((await read(template, uri)).status).toBe(200)
       }),
       40,
     )
