@@ -106,6 +106,7 @@ export function cloudflare(
       env,
       waitUntil: (promise) => executionContext.waitUntil(promise),
       abandonedMs: WORKER_ABANDONED_MS,
+      timersEnd: true,
       // Cloudflare routes a host only to Workers of the account that owns it.
       vouchesForHost: true,
       clientAddress,

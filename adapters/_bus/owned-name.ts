@@ -23,7 +23,6 @@ export function createOwnedName(
   let owner: StoreOwner | undefined
   return {
     attach(taker) {
-      taker.see(undefined)
       if (given === undefined && owner !== undefined && owner.id !== taker.id)
         throw new TypeError(
           `One ${what} was given to the servers "${owner.id}" and "${taker.id}": make one for each, or share it on purpose with "${option}".`,

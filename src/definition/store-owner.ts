@@ -1,6 +1,6 @@
 /** The server that a bus, a store or a sealed state belongs to. A store is made before its server, which tells it who it is when it takes it. */
 import { serverName } from './server-name.ts'
-import { stageIn } from './stage.ts'
+import { stageIn, stageOf } from './stage.ts'
 
 export interface StoreOwner {
   /** The server's `id`. */
@@ -17,8 +17,8 @@ export interface StoreOwner {
   /** What marks each row of a shared place: `shop`, or `shop@staging`. An `@` of the id is doubled: no other server has the same. */
   tag(): string
   /**
-   * Looks for `MAYFLY_STAGE` in these variables, then in those of the process, until there is one. The server calls it with those of each
-   * request; a store when it is attached, since tasks may run before any request.
+   * Looks for `MAYFLY_STAGE` in these variables. The server calls it with those of each request. Those of the process are read with the name,
+   * where no others had it: on workerd, reading them first loads Node's `process`, which costs more than all else of a first call.
    *
    * @throws TypeError for an invalid stage, and for one that comes after `name()`, `tag()` or `stage()` was used without it.
    */
@@ -31,7 +31,10 @@ export function createStoreOwner(id: string): StoreOwner {
   // In a list, since none at all are variables, too: then those of the process count.
   let seen: readonly unknown[] = []
   const nameOf = (): string => {
-    name ??= serverName(id, stage)
+    if (name === undefined) {
+      stage ??= stageIn(undefined)
+      name = serverName(id, stage)
+    }
     return name
   }
   return {
@@ -48,7 +51,7 @@ export function createStoreOwner(id: string): StoreOwner {
     },
     see(variables) {
       if (seen.length > 0 && variables === seen[0]) return
-      const found = stageIn(variables)
+      const found = stageOf(variables)
       if (found !== undefined && found !== stage) {
         // Not seen then: the next request with these variables is refused, too.
         if (name !== undefined)

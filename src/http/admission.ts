@@ -30,6 +30,8 @@ export interface AdmissionOptions extends GuardOptions, PublicUrlOptions {
 /** An HTTP request that has not been checked yet. */
 export interface Received extends Omit<Admitted, 'auth' | 'access'> {
   readonly isHttp: true
+  /** Its `Origin`; null without one. */
+  readonly origin: string | null
 }
 
 /** Sent with every response. */
@@ -40,19 +42,24 @@ const VARIABLES_WARNING =
 
 export function receive(request: Request, platform: RequestPlatform, reportError: ReportError): Received {
   const requestId = crypto.randomUUID()
-  const { headers } = request
-  const sentId = headers.get('x-request-id') === null ? requestId : (sentRequestId(request) ?? requestId)
+  const { headers: sent } = request
+  const origin = sent.get('origin')
+  const givenId = sent.get('x-request-id')
+  const sentId = givenId === null ? requestId : (sentRequestId(givenId) ?? requestId)
   return {
     request,
+    sent,
+    origin,
     platform,
     requestId,
     startedAt: Date.now(),
     isHttp: true,
     counted: { messages: 0 },
     waitUntil: (promise) => outlive(promise, platform, requestId, reportError),
-    headers: headers.has('origin')
-      ? { ...SECURITY_HEADERS, ...CORS_HEADERS, 'x-request-id': sentId }
-      : { ...SECURITY_HEADERS, 'x-request-id': sentId },
+    headers:
+      origin === null
+        ? { ...SECURITY_HEADERS, 'x-request-id': sentId }
+        : { ...SECURITY_HEADERS, ...CORS_HEADERS, 'x-request-id': sentId },
   }
 }
 

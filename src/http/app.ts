@@ -117,7 +117,7 @@ export function createApp(
         const own = serveOwn && (await serveOwn(received))
         if (own !== undefined) return own
         const isForSession =
-          options.hasSessionStreams && method !== 'OPTIONS' && request.headers.has('mcp-session-id')
+          options.hasSessionStreams && method !== 'OPTIONS' && received.sent.has('mcp-session-id')
         if (method !== 'POST' && !isForSession) return await serveOtherMethod(received)
         const outcome = checks.admit(received)
         const admitted = outcome instanceof Promise ? await outcome : outcome

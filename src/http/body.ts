@@ -61,7 +61,7 @@ export function readBody(
   timeoutMs: number,
   reserve: Reserve = unlimited,
 ): Promise<Body | NoRoom> {
-  return isSmall(request, maxBodyBytes)
+  return isSmall(request.headers, maxBodyBytes)
     ? readSmall(request, maxBodyBytes, timeoutMs, toText)
     : readPieces(request, maxBodyBytes, timeoutMs, reserve).then(toText)
 }
@@ -72,7 +72,7 @@ export function readBytes(
   maxBodyBytes: number,
   timeoutMs: number,
 ): Promise<Uint8Array | Fault> {
-  return isSmall(request, maxBodyBytes)
+  return isSmall(request.headers, maxBodyBytes)
     ? readSmall(request, maxBodyBytes, timeoutMs, (body) => ('fault' in body ? body : new Uint8Array(body)))
     : (readPieces(request, maxBodyBytes, timeoutMs, unlimited) as Promise<Uint8Array | Fault>)
 }
@@ -83,8 +83,8 @@ const unlimited: Reserve = () => undefined
  * Whether the body is declared as a small one. Servers read no more than Content-Length (RFC 9112 §6.3), so one call reads it all: reading in
  * pieces is the main cost here.
  */
-export function isSmall(request: Request, maxBodyBytes: number): boolean {
-  const length = Number(request.headers.get('content-length'))
+export function isSmall(headers: Headers, maxBodyBytes: number): boolean {
+  const length = Number(headers.get('content-length'))
   return length > 0 && length <= UNCOUNTED_BYTES && length <= maxBodyBytes
 }
 
@@ -108,6 +108,7 @@ export function readSmall<Value>(
   timeoutMs: number,
   convert: (body: ArrayBuffer | Fault) => Value | Promise<Value>,
   arrival: Arrival = { late: 0 },
+  timersEnd = false,
 ): Promise<Value> {
   const isLate = arrival.late >= LATE
   if (isLate) arrival.late = arrival.late < LATE_UNTIL ? arrival.late + 1 : LATE - 1
@@ -119,7 +120,7 @@ export function readSmall<Value>(
       if (isSettled) return
       isSettled = true
       if (left > 0) arrival.late = 0
-      if (timer !== undefined) clearTimeout(timer)
+      if (timer !== undefined && !timersEnd) clearTimeout(timer)
       // A constructed request can declare any length.
       resolve(convert('byteLength' in body && body.byteLength > maxBodyBytes ? TOO_LARGE : body))
     }

@@ -3,8 +3,7 @@ import { toAddress } from '../request/address.ts'
 import type { RequestPlatform } from '../request/platform.ts'
 
 /** The host that the client addressed, for the guard to compare. */
-export function publicHost(request: Request, trustProxy: boolean): string {
-  const { headers } = request
+export function publicHost(request: Request, trustProxy: boolean, headers = request.headers): string {
   // Some runtimes build the URL on first use.
   return (trustProxy && forwarded(headers, 'host')) || headers.get('host') || new URL(request.url).host
 }

@@ -14,14 +14,15 @@ export function createGuard(options: AdmissionOptions): Guard {
   const { maxHeaderBytes, trustProxy } = options
   /** Of the last request. They are read again from other variables only: each of Node's is asked of the system. */
   let seen: { readonly env: unknown; readonly allowedHosts: readonly string[] | undefined } | undefined
-  return ({ request, platform, headers }) => {
+  return (received) => {
+    const { request, sent, platform, headers } = received
     const { env } = platform
     if (seen === undefined || seen.env !== env)
       seen = { env, allowedHosts: servedHosts(options.allowedHosts, env) }
-    const refused = refusedHeader(request, platform.loopback === true, seen.allowedHosts, options)
+    const refused = refusedHeader(received, seen.allowedHosts, options)
     if (refused !== undefined)
       return withPart(loadOther, ({ refuseHeader }) => refuseHeader(refused, request, trustProxy))
-    if (maxHeaderBytes !== undefined && headerBytes(request.headers) > maxHeaderBytes) {
+    if (maxHeaderBytes !== undefined && headerBytes(sent) > maxHeaderBytes) {
       return refusal(431, `The headers are larger than ${maxHeaderBytes} bytes.`, headers)
     }
     return undefined

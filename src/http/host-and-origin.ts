@@ -14,6 +14,15 @@ export interface GuardOptions {
   readonly publicUrl: string | undefined
 }
 
+/** A request, and what is read of it once. */
+interface Addressed {
+  readonly request: Request
+  /** Its headers. */
+  readonly sent: Headers
+  readonly origin: string | null
+  readonly platform: { readonly loopback?: boolean }
+}
+
 const WEB_ORIGIN = /^https?:\/\/(.+)/
 
 /**
@@ -28,20 +37,19 @@ const WEB_ORIGIN = /^https?:\/\/(.+)/
  * @param allowedHosts `example.com` or `example.com:8443`. Undefined: any, but see above.
  */
 export function refusedHeader(
-  request: Request,
-  loopback: boolean,
+  { request, sent, origin, platform }: Addressed,
   allowedHosts: readonly string[] | undefined,
   { allowedOrigins, trustProxy, publicUrl }: GuardOptions,
 ): 'Host' | 'Origin' | undefined {
-  const origin = request.headers.get('origin')
-  const host = publicHost(request, trustProxy)
+  const loopback = platform.loopback === true
+  const host = publicHost(request, trustProxy, sent)
   const isServed =
     allowedHosts === undefined ? !loopback || isKnown(host, publicUrl) : isListed(host, allowedHosts)
   if (!isServed) return 'Host'
   if (loopback && trustProxy) {
-    const sent = publicHost(request, false)
+    const addressed = publicHost(request, false, sent)
     // A page may set X-Forwarded-Host, but not Host.
-    if (!isKnown(sent, publicUrl) && !isListed(sent, allowedHosts ?? [])) return 'Host'
+    if (!isKnown(addressed, publicUrl) && !isListed(addressed, allowedHosts ?? [])) return 'Host'
   }
   if (origin === null) return undefined
   const isAccepted =

@@ -44,7 +44,7 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
     const isLogged = to.log?.wants(status, durationMs, record, platform.env) === true
     if (!isLogged && to.audit === undefined) return
     if ('message' in seen) fillRecord(seen)
-    const clientRequestId = sentRequestId(request)
+    const clientRequestId = sentRequestId(request.headers.get('x-request-id'))
     const entry: LogEntry = {
       level: 'info',
       time: new Date().toISOString(),

@@ -53,11 +53,12 @@ export function createRequestChecks(
     const refused = guard(received)
     if (refused !== undefined) return refused
     const { request, platform } = received
-    if (request.method === 'OPTIONS')
+    const { method } = request
+    if (method === 'OPTIONS')
       return withPart(loadOther, ({ preflightResponse, SESSION_METHODS }) =>
         preflightResponse(request, SESSION_METHODS),
       )
-    const unread = refuseContent(received)
+    const unread = method === 'POST' ? refuseContent(received) : undefined
     if (unread !== undefined) return unread
     // Most servers identify nobody and count nothing.
     return isOpen && platform.caller === undefined
@@ -83,9 +84,9 @@ export function createRequestChecks(
       }
     },
     read(admitted) {
-      const { request } = admitted
+      const { request, sent, platform } = admitted
       const { maxBodyBytes, bodyTimeoutMs } = options
-      if (isSmall(request, maxBodyBytes))
+      if (isSmall(sent, maxBodyBytes))
         return readSmall(
           request,
           maxBodyBytes,
@@ -95,6 +96,7 @@ export function createRequestChecks(
             return body.ok ? body : refuse(body.fault, admitted)
           },
           arrival,
+          platform.timersEnd,
         )
       let place: Place | undefined
       const reserve: Reserve = (bytes) => {
@@ -112,13 +114,12 @@ export function createRequestChecks(
   }
 }
 
-/** Only JSON in UTF-8 without a content encoding is read (RFC 9110 §15.5.16). */
-function refuseContent({ request, headers }: Received): BufferedReply | undefined {
-  if (request.method !== 'POST') return undefined
-  const contentType = request.headers.get('content-type')
+/** Of a POST, only JSON in UTF-8 without a content encoding is read (RFC 9110 §15.5.16). */
+function refuseContent({ sent, headers }: Received): BufferedReply | undefined {
+  const contentType = sent.get('content-type')
   if (contentType !== 'application/json' && !isJson(contentType))
     return refusal(415, 'Unsupported media type: send application/json in UTF-8.', headers)
-  const encoding = request.headers.get('content-encoding')
+  const encoding = sent.get('content-encoding')
   if (encoding === null || isUnencoded(encoding)) return undefined
   return refusal(415, 'Unsupported content encoding: send the body as it is.', {
     ...headers,

@@ -5,8 +5,7 @@
 /** Safe to log. */
 const SAFE = /^[\w.-]{1,64}$/
 
-/** The client's `X-Request-Id`; undefined without one, and if it is not safe to log. */
-export function sentRequestId({ headers }: Request): string | undefined {
-  const sent = headers.get('x-request-id')
+/** The client's `X-Request-Id`, null without one. Undefined then, and if it is not safe to log. */
+export function sentRequestId(sent: string | null): string | undefined {
   return sent !== null && SAFE.test(sent) ? sent : undefined
 }

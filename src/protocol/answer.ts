@@ -75,9 +75,9 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
   #stopWatching: (() => void) | undefined
 
   constructor(call: Call, incoming: Incoming, options: EngineOptions, compose: Compose) {
-    const { platform, requestId, waitUntil, auth, access, request } = incoming
+    const { platform, requestId, waitUntil, auth, access, request, sent } = incoming
     const { id, method, params, era, protocolVersion, clientInfo, clientCapabilities, sessionId } = call
-    const { canStream, mustStream } = acceptedTypes(request.headers.get('accept'))
+    const { canStream, mustStream } = acceptedTypes(sent.get('accept'))
     this.#call = call
     this.#incoming = incoming
     this.#options = options
@@ -144,17 +144,11 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
   checkHeaders({ paramHeaders }: CompiledTool): void {
     const { params, era } = this.#call
     const presence = era === 'modern' ? 'needed' : 'optional'
-    checkParamHeaders(this.#incoming.request.headers, paramHeaders, params.arguments, presence)
+    checkParamHeaders(this.#incoming.sent, paramHeaders, params.arguments, presence)
   }
 
   checkName(parameter: string): void {
-    checkStandardHeaders(
-      this.#incoming.request.headers,
-      this.#call.method,
-      this.#call.params,
-      'optional',
-      parameter,
-    )
+    checkStandardHeaders(this.#incoming.sent, this.#call.method, this.#call.params, 'optional', parameter)
   }
 
   async #prepare(run: Run): Promise<MethodResult> {

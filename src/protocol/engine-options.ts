@@ -112,6 +112,8 @@ export interface Recheck {
 export interface Admitted {
   /** Its body was already read. */
   readonly request: Request
+  /** Those of `request`, of which a runtime is asked once: each property of a `Request` is a call into it. */
+  readonly sent: Headers
   readonly platform: RequestPlatform
   readonly requestId: string
   /** Milliseconds since the epoch. */

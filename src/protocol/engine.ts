@@ -198,13 +198,13 @@ function checkUnanswered(
   incoming: Incoming,
   modernVersions: Answerer['modernVersions'],
 ): void {
-  const { era, isHttp, versionHeader, request } = incoming
+  const { era, isHttp, versionHeader, sent } = incoming
   if (message.kind === 'response') {
     if (versionHeader !== null && isModernVersion(versionHeader))
       throw invalidRequest('clients do not send responses in this version')
     return
   }
-  if (isHttp) checkStandardHeaders(request.headers, message.method, message.params, 'optional')
+  if (isHttp) checkStandardHeaders(sent, message.method, message.params, 'optional')
   if (era === 'modern') checkNotificationVersion(message, incoming, modernVersions)
 }
 
@@ -214,9 +214,9 @@ function checkRequest(
   incoming: Incoming,
   modernVersions: Answerer['modernVersions'],
 ): void {
-  const { era, isHttp, versionHeader, request } = incoming
+  const { era, isHttp, versionHeader, sent } = incoming
   if (era === 'legacy') {
-    if (isHttp) checkStandardHeaders(request.headers, method, params, 'optional')
+    if (isHttp) checkStandardHeaders(sent, method, params, 'optional')
     return
   }
   if (method === 'initialize' && !hasEnvelope(params)) throw initializeMismatch()
@@ -230,7 +230,7 @@ function checkRequest(
   if (modernVersions?.includes(protocolVersion) === false) checkVersion(protocolVersion, modernVersions)
   if (!isHttp) return
   if (versionHeader === null) throw mismatch('the MCP-Protocol-Version header is missing')
-  checkStandardHeaders(request.headers, method, params, 'needed')
+  checkStandardHeaders(sent, method, params, 'needed')
 }
 
 /** 2026-07-28 does not define headers for notifications: none is required, but a present one must not contradict the body. */
@@ -259,8 +259,8 @@ function checkVersion(requested: string, supported: readonly string[] | undefine
 
 /** Without a message for a batch, and for a body that is refused. */
 function toIncoming(sender: Admitted, onStreamEnd: (status: number) => void, message?: Message): Incoming {
-  const { auth, isHttp, request } = sender
-  const versionHeader = isHttp ? request.headers.get('mcp-protocol-version') : null
+  const { auth, isHttp, sent } = sender
+  const versionHeader = isHttp ? sent.get('mcp-protocol-version') : null
   const record: RequestRecord = auth === undefined ? {} : { clientId: auth.clientId }
   if (message?.kind === 'request' || message?.kind === 'notification') record.method = clip(message.method)
   return {

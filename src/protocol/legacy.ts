@@ -51,7 +51,7 @@ export function createLegacy(options: EngineOptions, listen: Listen): ServeLegac
     const lasting = incoming.platform.session
     const { rounds, params } = legacyRounds(method, request.params)
     const seal = sealOf(incoming, options)
-    const token = incoming.request.headers.get('mcp-session-id')
+    const token = incoming.sent.get('mcp-session-id')
     const serve = (declared: Declared | undefined) => {
       // Only a sealed id identifies a client.
       const server = { session: (declared && seal && token) || undefined, options, open: listen.open }

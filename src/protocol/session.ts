@@ -152,19 +152,23 @@ export function createSession(
     }
   }
 
-  const toAdmitted = (sender: Admitted | undefined, signal: AbortSignal): Admitted => ({
-    request: toRequest(sender?.request, client.declared?.protocolVersion, signal),
-    platform: { ...(sender?.platform ?? platform), session: client, ...(isWhole && { canStream: false }) },
-    requestId: sender?.requestId ?? crypto.randomUUID(),
-    startedAt: Date.now(),
-    headers: {},
-    auth: sender?.auth,
-    access: sender?.access,
-    isHttp: sender !== undefined,
-    counted: sender?.counted ?? { messages: 0 },
-    ...(sender?.answers && { answers: sender.answers }),
-    waitUntil: sender?.waitUntil ?? ((promise) => void Promise.resolve(promise).catch(onFault)),
-  })
+  const toAdmitted = (sender: Admitted | undefined, signal: AbortSignal): Admitted => {
+    const request = toRequest(sender?.request, client.declared?.protocolVersion, signal)
+    return {
+      request,
+      sent: request.headers,
+      platform: { ...(sender?.platform ?? platform), session: client, ...(isWhole && { canStream: false }) },
+      requestId: sender?.requestId ?? crypto.randomUUID(),
+      startedAt: Date.now(),
+      headers: {},
+      auth: sender?.auth,
+      access: sender?.access,
+      isHttp: sender !== undefined,
+      counted: sender?.counted ?? { messages: 0 },
+      ...(sender?.answers && { answers: sender.answers }),
+      waitUntil: sender?.waitUntil ?? ((promise) => void Promise.resolve(promise).catch(onFault)),
+    }
+  }
 
   const track = (body: Body, sender: Admitted | undefined): Promise<void> => {
     const answered = answer(body, sender)

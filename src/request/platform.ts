@@ -24,6 +24,8 @@ export interface RequestPlatform {
    * ended without being told. Default: the code runs until it ends.
    */
   readonly abandonedMs?: number
+  /** Whether timers end with the request that set them, so that none has to be cleared, which costs. Default false. */
+  readonly timersEnd?: boolean
   /** When the response must have begun, in milliseconds since the epoch. Without streaming, this is the deadline of the whole call. */
   readonly firstByteBy?: number
   /** The name of the limit behind the deadline, in the platform's terms: `the timeout of the Lambda function`. */
@@ -185,7 +187,12 @@ export function platformOf(env: unknown, executionContext: unknown, request?: Re
   }
   const context = executionContext as ExecutionContext | undefined
   if (typeof context?.waitUntil !== 'function') return { env }
-  return { env, waitUntil: (promise) => context.waitUntil!(promise), abandonedMs: WORKER_ABANDONED_MS }
+  return {
+    env,
+    waitUntil: (promise) => context.waitUntil!(promise),
+    abandonedMs: WORKER_ABANDONED_MS,
+    timersEnd: true,
+  }
 }
 
 /** The execution context of a Hono context. Hono throws if there is none. */

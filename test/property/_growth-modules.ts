@@ -111,8 +111,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/sign-in/clients': 'assertion limits redirects registration',
     'src/sign-in/tokens': 'basic grants machine-tokens tokens verify',
     'src/definition': 'content json-members param-header prompt resource same-data tool-result',
-    'src/http':
-      'admission body forwarded host-and-origin hosts preflight public-url refusal refusals request-id',
+    'src/http': 'admission body forwarded hosts preflight public-url refusal refusals request-id',
     'src/protocol': 'batch describe envelope era failure headers reply versions',
     'src/request': `
       complete dispatch pagination params platform prompts request-url resource-contents

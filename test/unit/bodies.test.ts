@@ -160,6 +160,19 @@ describe('on a platform whose bodies arrive after their requests', () => {
     expect([await isSetAtOnce(PING), timers() - before]).toEqual([false, 0])
   })
 
+  it('where timers end with their request, as in a Worker, none is cleared; elsewhere each is', async () => {
+    const cleared = vi.spyOn(globalThis, 'clearTimeout')
+    const server = createServer({ http: { bodyTimeoutMs: 50 } })
+    const send = async (...more: unknown[]) => {
+      const answer = await readAnswer(await server.fetch(post(lateBody(), { headers }), ...more))
+      expect(answer.result).toEqual({})
+    }
+    await send({}, { waitUntil: () => {} })
+    expect(cleared).not.toHaveBeenCalled()
+    await send()
+    expect(cleared).toHaveBeenCalledOnce()
+  })
+
   it('one that never arrives is refused in time, as the first', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {

@@ -32,13 +32,14 @@ function derive(url: string, headers: Headers, prefix: string, trustProxy: boole
   const options = { trustProxy, publicUrl, allowedHosts: undefined }
   const platform = { prefix, clientAddress: '192.0.2.1' }
   const guard = { allowedOrigins: undefined, trustProxy, publicUrl: undefined }
+  const addressed = { request, sent: headers, origin: headers.get('origin') }
   return {
     endpoint: publicEndpoint(request, platform, options),
     ...resourceLocation(request, platform, options),
     described: describedResource(request, platform, options),
     address: callerAddress(headers, platform, trustProxy),
     isAllowed: [true, false].map(
-      (loopback) => refusedHeader(request, loopback, undefined, guard) === undefined,
+      (loopback) => refusedHeader({ ...addressed, platform: { loopback } }, undefined, guard) === undefined,
     ),
   }
 }

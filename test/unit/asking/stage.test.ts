@@ -136,8 +136,15 @@ it('a server that has sealed as production is not staging later: 500, and an err
   )
 })
 
-it('an invalid stage of the process → 500, never production', async () => {
+it('an invalid stage of the process → nothing is sealed, never for production', async () => {
   const { server, errors } = serverAt('1 EUR', true)
-  expect((await call(server, { ofProcess: '../production' })).status).toBe(500)
+  const { result, error } = await call(server, { ofProcess: '../production' })
+  expect({ result, error }).toEqual({ result: undefined, error: { code: -32603, message: 'Internal error' } })
+  expect(errors.join()).toContain('MAYFLY_STAGE must be a name')
+})
+
+it('an invalid stage that comes with the request → 500', async () => {
+  const { server, errors } = serverAt('1 EUR', true)
+  expect((await call(server, { env: { MAYFLY_STAGE: '../production' } })).status).toBe(500)
   expect(errors.join()).toContain('MAYFLY_STAGE must be a name')
 })
