@@ -9,7 +9,6 @@ import { loadPage } from './http/load-page.ts'
 import { createAnswerer } from './protocol/answerer.ts'
 import { createEngine } from './protocol/engine.ts'
 import type { RequestOptions } from './request/extension.ts'
-import { createShares } from './request/shares.ts'
 
 /** `feed`: publishes the changes of this server, and notifies streams and sessions of them. */
 export function createServerApp(
@@ -21,9 +20,8 @@ export function createServerApp(
   const { name, subscriptions, telemetry, setup } = config
   const { definition, reportError } = options
   const limits = toCallLimits(config)
-  const waiting = createShares(limits.maxWaitingCalls, limits.callerShare)
   // The same object, in which the server replaces the definition: a getter would be called several times for each request.
-  const answerer = createAnswerer(Object.assign(options, { feed, subscriptions, waiting, ...limits }))
+  const answerer = createAnswerer(Object.assign(options, { feed, subscriptions, waiting: {}, ...limits }))
   return createApp(
     {
       page: (endpoint, access) =>

@@ -1,13 +1,14 @@
 /**
  * Streamable HTTP with sessions, for a long-lived process: the transport of the official SDK v1 in front of an `MCPServer`.
  */
+
+import { createShares, fullAnswer } from '../../src/definition/shares.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { isMCPServer } from '../../src/http/mounted.ts'
 import type { DeploymentInfo, MCPServer } from '../../src/index.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
 import { type FetchServer, platformOf, type RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
-import { createShares, fullAnswer } from '../../src/request/shares.ts'
 import type { TaskControls } from '../../src/tasks/support.ts'
 import { atExpiry, whenRefused } from './expiry.ts'
 import { HOOKS, type Hooks } from './hooks.ts'

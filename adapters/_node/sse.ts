@@ -2,6 +2,8 @@
  * The deprecated HTTP+SSE transport (MCP 2024-11-05): a client opens a stream, and posts its messages in separate requests. Based on
  * fetch, so that it is the same on Node and in Hono.
  */
+
+import { createShares, fullAnswer, type Shares } from '../../src/definition/shares.ts'
 import type { MCPServer } from '../../src/index.ts'
 import { createBoundedBody } from '../../src/protocol/bounded-body.ts'
 import type { Admitted } from '../../src/protocol/engine-options.ts'
@@ -9,7 +11,6 @@ import { createSession, type Session } from '../../src/protocol/session.ts'
 import { SSE_HEADERS, sseEvent } from '../../src/protocol/sse-response.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
 import { principalOf } from '../../src/request/principal.ts'
-import { createShares, fullAnswer, type Shares } from '../../src/request/shares.ts'
 import { atExpiry } from './expiry.ts'
 import { parseBody } from './parse-body.ts'
 import { INVALID_REQUEST, refuse, SERVER_BUSY, SESSION_NOT_FOUND } from './response.ts'

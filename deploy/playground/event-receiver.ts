@@ -1,6 +1,6 @@
 /** The webhooks that the playground offers to a local server for its events (SEP-3415): what arrives is kept for the page. */
 import { randomBytes } from 'node:crypto'
-import { readBytes } from '../../src/http/body.ts'
+import { readBytes } from '../../src/http/body-pieces.ts'
 import { BODY_STATUS, jsonAnswer } from '../../src/http/json-answer.ts'
 import { eventsHandler } from '../../src/webhook.ts'
 

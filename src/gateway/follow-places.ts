@@ -1,8 +1,8 @@
 /** The resources of a process that are followed, shared among callers: they have one connection, and its server takes a limited number. */
 import { printable } from '../client/printable.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { createShares } from '../definition/shares.ts'
 import { MAX_SUBSCRIBED_CHARACTERS, MAX_SUBSCRIBED_URIS } from '../events/listen-filter.ts'
-import { createShares } from '../request/shares.ts'
 import { FAILED } from './failure.ts'
 
 export interface FollowPlaces {

@@ -1,7 +1,7 @@
 /** The caller for whom places are counted. */
 import { reachOf, toNetwork } from '../request/address.ts'
 import { principalOf } from '../request/principal.ts'
-import type { Sender } from '../request/shares.ts'
+import type { Sender } from '../request/sharing.ts'
 import { callerAddress } from './forwarded.ts'
 
 /**

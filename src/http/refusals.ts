@@ -1,9 +1,9 @@
 /** What refused requests are told, and the headers with it: loaded at the first refusal. */
 import { ErrorCode } from '../definition/protocol-error.ts'
+import { type Full, fullAnswer } from '../definition/shares.ts'
 import type { Refusal } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import { parseHost } from '../request/address.ts'
-import { type Full, fullAnswer } from '../request/shares.ts'
 import { type Received, SECURITY_HEADERS } from './admission.ts'
 import { publicHost } from './forwarded.ts'
 import type { BodyFault } from './json-answer.ts'

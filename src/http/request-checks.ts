@@ -4,26 +4,22 @@
  */
 import { withPart } from '../definition/part.ts'
 import { ErrorCode } from '../definition/protocol-error.ts'
+import type { Full } from '../definition/shares.ts'
 import type { Admitted } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
-import { createShares, type Full, type Place, type Sharing } from '../request/shares.ts'
 import type { AdmissionOptions, Received } from './admission.ts'
-import { type Arrival, isSmall, type Reserve, readBody, readSmall, toText } from './body.ts'
+import { type Arrival, isSmall, readSmall, toText } from './body.ts'
 import type { WithCallers } from './callers.ts'
 import { isJson, isUnencoded } from './content-type.ts'
 import type { Guard } from './guard.ts'
 import type { BodyFault } from './json-answer.ts'
+import type { BodyOptions, ReadLarge } from './large-body.ts'
+import { loadLargeBody } from './load-large-body.ts'
 import { loadOther } from './load-other.ts'
 import { refusal } from './refusal.ts'
 import type { TrafficOptions } from './traffic.ts'
 
-export interface RequestCheckOptions extends AdmissionOptions, Sharing {
-  readonly maxBodyBytes: number
-  /** Maximum bytes of all larger bodies that are arriving. */
-  readonly maxBufferedBytes: number
-  /** Milliseconds that a body may take to arrive. */
-  readonly bodyTimeoutMs: number
-}
+export interface RequestCheckOptions extends AdmissionOptions, BodyOptions {}
 
 export interface RequestChecks {
   /** Identifies the sender, or returns the refusal or the response to a preflight. Never rejects. */
@@ -42,7 +38,7 @@ export function createRequestChecks(
   const { auth, rateLimiterFor, unknownAccess } = options
   const isOpen = auth === undefined && rateLimiterFor === undefined
   const arrival: Arrival = { late: 0 }
-  const buffers = createShares(options.maxBufferedBytes, options.callerShare)
+  let readLarge: ReadLarge | undefined
 
   const fail: RequestChecks['fail'] = (error, { requestId, headers }) => {
     options.reportError(error, { requestId })
@@ -98,18 +94,14 @@ export function createRequestChecks(
           arrival,
           platform.timersEnd,
         )
-      let place: Place | undefined
-      const reserve: Reserve = (bytes) => {
-        if (place !== undefined) return place.grow(bytes)
-        const taken = buffers.take(options.callerOf(admitted), bytes)
-        if (typeof taken === 'string') return taken
-        place = taken
-        return undefined
-      }
-      return readBody(request, maxBodyBytes, bodyTimeoutMs, reserve).then((body) => {
-        place?.free()
-        return body.ok ? body : refuse(body.fault, admitted)
+      const reading = withPart(loadLargeBody, ({ createReadLarge }) => {
+        readLarge ??= createReadLarge(options)
+        return readLarge(admitted)
       })
+      return Promise.resolve(reading).then(
+        (body) => (body.ok ? body : refuse(body.fault, admitted)),
+        (error: unknown) => fail(error, admitted),
+      )
     },
   }
 }

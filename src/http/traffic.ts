@@ -5,11 +5,12 @@
 import { digest } from '../definition/digest.ts'
 import { isThenable } from '../definition/hook.ts'
 import { setNewest } from '../definition/set-newest.ts'
+import { createShares, fullAnswer } from '../definition/shares.ts'
 import type { StoreOwner } from '../definition/store-owner.ts'
 import { withTimeout } from '../definition/timeout.ts'
 import { type Checkpoint, LEAVE, type Leave, type Refusal } from '../protocol/engine-options.ts'
 import type { ReportError } from '../request/options.ts'
-import { createShares, fullAnswer, type Sender, type Sharing } from '../request/shares.ts'
+import type { Sender, Sharing } from '../request/sharing.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 export interface TrafficOptions extends Sharing {

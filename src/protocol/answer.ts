@@ -10,8 +10,9 @@ import { part } from '../definition/part.ts'
 import type { ChangeEvent } from '../events/bus.ts'
 import type { Ending } from '../interaction/ending.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
-import type { Asking } from '../interaction/load-asking.ts'
+import { type Asking, loadAsking } from '../interaction/load-asking.ts'
 import type { Conditions } from '../interaction/matrix.ts'
+import { canAsk } from '../interaction/target.ts'
 import { Context } from '../request/context.ts'
 import type { HeaderCheck } from '../request/header-check.ts'
 import { loadSetupServer } from '../request/load-setup-server.ts'
@@ -20,7 +21,7 @@ import type { Params } from '../request/params.ts'
 import { givenRequest } from '../request/platform.ts'
 import { RequestScope } from '../request/request-server.ts'
 import type { ContextWire } from '../request/wire.ts'
-import { beginInteraction, canAsk, openRounds } from './asking.ts'
+import { askerOf } from './asking.ts'
 import type { Call, EarlierRounds } from './call.ts'
 import { conditionsOf, definitionOf } from './conditions.ts'
 import { deadlineError, deadlineOf, earliestEnd, watchCall } from './deadline.ts'
@@ -152,7 +153,11 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
   }
 
   async #prepare(run: Run): Promise<MethodResult> {
-    if (this.rounds !== undefined) await openRounds(this.rounds, this.#call, this.#incoming, this.#options)
+    if (this.rounds !== undefined) {
+      // Also without a state: when the tool runs again, its steps and questions take the turns that they always take.
+      const { openRounds } = await part(loadAsking)
+      await openRounds(this.#call, askerOf(this.#incoming, this.#options))
+    }
     const { setup } = this.#options
     const { request, platform } = this.#incoming
     if (setup !== undefined) {
@@ -280,7 +285,7 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
   begin({ signal, end, hooks }: Omit<CallControl, 'sendRequest'>, asking: Asking): Interaction {
     const sendRequest: CallControl['sendRequest'] = (...request) => this.sendRequest(...request)
     const control = { signal, end, hooks, sendRequest }
-    return beginInteraction(this.#call, this.#incoming, this.#options, control, this.conditions(), asking)
+    return this.#beginAsking(asking, control)
   }
 
   endsAt(): number | undefined {
@@ -302,15 +307,12 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
   }
 
   interaction(asking: Asking): Interaction {
-    this.#interaction ??= beginInteraction(
-      this.#call,
-      this.#incoming,
-      this.#options,
-      this,
-      this.conditions(),
-      asking,
-    )
+    this.#interaction ??= this.#beginAsking(asking, this)
     return this.#interaction
+  }
+
+  #beginAsking({ beginInteraction }: Asking, control: CallControl): Interaction {
+    return beginInteraction(this.#call, askerOf(this.#incoming, this.#options), control, this.conditions())
   }
 
   send(method: string, params: Record<string, unknown>): void {

@@ -8,11 +8,12 @@ import type { AuthInfo, Era, Implementation } from '../definition/context.ts'
 import type { StoreOwner } from '../definition/store-owner.ts'
 import type { Wanted } from '../events/coalesced-changes.ts'
 import type { Feed } from '../events/feed.ts'
+import type { Waiting } from '../interaction/begin.ts'
 import type { Access } from '../request/access.ts'
 import type { Extensions, RequestOptions } from '../request/extension.ts'
 import type { ReportError } from '../request/options.ts'
 import type { RequestPlatform } from '../request/platform.ts'
-import type { Shares, Sharing } from '../request/shares.ts'
+import type { Sharing } from '../request/sharing.ts'
 import type { Telemetry } from '../request/telemetry.ts'
 import type { BatchAnswers } from './batch-answers.ts'
 import type { Envelope } from './envelope.ts'
@@ -50,7 +51,7 @@ export interface EngineOptions extends RequestOptions, CallLimits {
   readonly feed: Feed
   readonly subscriptions: Subscriptions | undefined
   /** The calls that wait for an answer at a rendezvous. */
-  readonly waiting: Shares
+  readonly waiting: Waiting
 }
 
 /** The options of every kind of server's engine. */

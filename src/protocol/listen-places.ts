@@ -1,7 +1,7 @@
 /** Limits the streams of changes in one process or isolate, for every kind of server: their number and their memory. */
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { createShares, type Full, fullAnswer, type Holder, type Place } from '../definition/shares.ts'
 import type { Key } from '../events/coalesced-changes.ts'
-import { createShares, type Full, fullAnswer, type Holder, type Place } from '../request/shares.ts'
 import type { CallLimits, Incoming } from './engine-options.ts'
 
 export interface ListenPlaces {

@@ -1,12 +1,9 @@
 /** The server's configuration, shared by all requests. */
 
-import type { LegacyPolicy } from '../definition/ask.ts'
 import type { Definition } from '../definition/compile.ts'
 import type { ToolMiddleware } from '../definition/middleware.ts'
 import type { Bus, ChangeEvent } from '../events/bus.ts'
-import type { Rendezvous } from '../interaction/rendezvous.ts'
-import type { Seal } from '../interaction/seal.ts'
-import type { SingleUseStore } from '../interaction/state.ts'
+import type { AskingOptions } from '../interaction/begin.ts'
 import type { Context } from './context.ts'
 import type { GatewaySupport } from './gateway-support.ts'
 import type { CacheHints } from './method-result.ts'
@@ -35,18 +32,4 @@ export interface ServerOptions {
   readonly extendContext: ((context: Context) => void) | undefined
   /** The servers behind this one. */
   readonly gateway?: GatewaySupport | undefined
-}
-
-/** How calls ask the client. */
-export interface AskingOptions {
-  /** The seal of this deployment, from the platform's environment; undefined without a secret. */
-  readonly sealFor: (env: unknown) => Seal | undefined
-  /** The rendezvous, from the platform's environment. */
-  readonly rendezvousFor: (env: unknown) => Rendezvous | undefined
-  /** Milliseconds for which a sealed state is valid. */
-  readonly stateTtlMs: number
-  readonly singleUse: SingleUseStore | undefined
-  readonly legacyPolicy: LegacyPolicy
-  /** Milliseconds to wait for an answer at the rendezvous. */
-  readonly askTimeoutMs: number
 }

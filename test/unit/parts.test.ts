@@ -189,6 +189,21 @@ describe('a part that cannot be loaded the first time', () => {
     expect(called).toHaveBeenCalledTimes(1)
   })
 
+  it('what reads large bodies → -32603 with 500, and the next one is read', async () => {
+    const { server, executed, onError } = await failing(
+      '../../src/http/load-large-body.ts',
+      'loadLargeBody',
+      async () => ({}),
+    )
+    const text = 'x'.repeat(100_000)
+
+    const refused = await callTool(server, 't', { text })
+    expect(refused).toMatchObject({ status: 500, error: { code: -32603, message: 'Internal error' } })
+    expect(executed).not.toHaveBeenCalled()
+    expect(String(onError.mock.calls[0])).toContain('EMFILE')
+    expect(textOf(await callTool(server, 't', { text }))).toBe('done')
+  })
+
   it('the spans → the call is made without one, and the next one has it', async () => {
     const { server, called, onError } = await failing(
       '../../src/protocol/load-engine.ts',

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { createSessions } from '../../adapters/node.ts'
 import { startHonoSSE } from '../../adapters/node-mastra.ts'
 import { type Auth, bearer } from '../../src/auth.ts'
+import { createShares, type Place } from '../../src/definition/shares.ts'
 import { fromNode } from '../../src/from-node.ts'
 import {
   createMemoryBus,
@@ -15,7 +16,6 @@ import {
   type HttpConfig,
 } from '../../src/index.ts'
 import type { RequestPlatform } from '../../src/request/platform.ts'
-import { createShares, type Place } from '../../src/request/shares.ts'
 import { fromSdk } from '../../src/sdk.ts'
 import { createMemoryTasks } from '../../src/tasks.ts'
 import { createServer, initializeRequest, legacyRequest, META, modernRequest, post } from './_client.ts'
