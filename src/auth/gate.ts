@@ -34,7 +34,7 @@ const TOKEN = /^[\w.~+/:-]+=*$/
 const MAX_TOKEN_CHARACTERS = 16_384
 
 /** Milliseconds for one token: more than the issuer's metadata and keys may take. */
-const VERIFY_TIMEOUT_MS = 20_000
+export const VERIFY_TIMEOUT_MS = 20_000
 
 const UNAVAILABLE: AuthRefusal = {
   status: 503,
@@ -70,8 +70,12 @@ export function createGate(verifier: Verifier, options: GateOptions = {}): Gate 
   return toGate(verifier, options)
 }
 
-/** The same for callers with options of their own, which they have checked. */
-export function toGate(verifier: Verifier, options: GateOptions): Gate {
+/**
+ * The same for callers with options of their own, which they have checked.
+ *
+ * @param isBounded Whether each wait of the verifier ends by itself, so that a token needs no timer. Default false.
+ */
+export function toGate(verifier: Verifier, options: GateOptions, isBounded = false): Gate {
   checkGateOptions(options)
   const { scopes = [], scopeHints = scopes, anonymous } = options
   const { clockToleranceSeconds = 0 } = verifier
@@ -116,7 +120,10 @@ export function toGate(verifier: Verifier, options: GateOptions): Gate {
     }
     let identity: Identity
     try {
-      identity = await toIdentity(await verify(found.token, verifier, request, context), found.token)
+      identity = await toIdentity(
+        await verify(found.token, verifier, isBounded, request, context),
+        found.token,
+      )
     } catch (error) {
       return { ok: false, refusal: refusalFor(error, context) }
     }
@@ -178,6 +185,7 @@ function createRefusals(challenge: Gate['challenge']): {
 async function verify(
   token: string,
   verifier: Verifier,
+  isBounded: boolean,
   request: Request,
   context: AuthContext,
 ): Promise<TokenAnswer> {
@@ -185,7 +193,7 @@ async function verify(
   let answer: TokenAnswer
   try {
     const verifying = verifier.verify(token, new GivenContext(request, context, seen))
-    answer = await withTimeout(verifying, VERIFY_TIMEOUT_MS, 'token verifier')
+    answer = await (isBounded ? verifying : withTimeout(verifying, VERIFY_TIMEOUT_MS, 'token verifier'))
   } catch (error) {
     throw seen.fault ?? (isA(error, TimeoutError) ? toOutage(error) : error)
   }

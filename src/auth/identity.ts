@@ -30,8 +30,9 @@ export async function toIdentity(answer: unknown, token: string): Promise<Identi
   if (answer === undefined || answer === null || answer === false) throw invalidToken()
   if (!isObject(answer)) throw misconfigured('is not an object')
   // The claims, if it is what a JWT library returned together with more.
-  const payload = isObject(answer.payload) ? answer.payload : {}
-  for (const said of [answer, payload]) requireGood(said)
+  const payload = isObject(answer.payload) ? answer.payload : undefined
+  requireGood(answer)
+  if (payload !== undefined) requireGood(payload)
   const {
     valid,
     active,
@@ -55,7 +56,7 @@ export async function toIdentity(answer: unknown, token: string): Promise<Identi
   }
   checkName('subject', user)
   checkName('clientId', client)
-  const expiry = expiryOf(answer) ?? expiryOf(payload)
+  const expiry = expiryOf(answer) ?? (payload && expiryOf(payload))
   const known = { ...details, ...(user !== undefined && { sub: user }) }
   const identity: Identity = {
     clientId: client === undefined ? await derivedClient(token) : String(client),

@@ -3,24 +3,27 @@
  */
 
 import {
+  createLocalJWKSet,
   createRemoteJWKSet,
   customFetch,
   errors,
+  type JSONWebKeySet,
   type JWTPayload,
   type JWTVerifyGetKey,
-  type JWTVerifyResult,
   jwtVerify,
 } from 'jose'
 import { isA } from '../definition/error-text.ts'
+import { withTimeout } from '../definition/timeout.ts'
 import { type Names, requireOptions } from '../definition/unknown-option.ts'
 import type { Auth } from './auth.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 import { fetchJson } from './fetch-json.ts'
-import { toGate } from './gate.ts'
+import { toGate, VERIFY_TIMEOUT_MS } from './gate.ts'
 import { GATE_OPTIONS, type GateOptions } from './gate-options.ts'
 import { checkAudienceOption, isFor, isSecureUrl } from './issuer.ts'
 import { toScopes } from './scopes.ts'
 import { type TokenKindOptions, tokenKindRefusal } from './token-kind.ts'
+import { createVerifiedTokens, type Signed } from './verified-tokens.ts'
 import {
   InvalidTokenError,
   type TokenAnswer,
@@ -89,6 +92,8 @@ const KEYS_COOLDOWN_MS = 60_000
  * Checks signature, issuer, audience, times, and that it is an access token: `typ` must be `at+jwt`, or one of `tokenTypes`. The issuer's keys are fetched at the first token, again after 10 minutes, and at most
  * once a minute for an unknown key id. If fetching fails, the known keys are used for up to a day.
  *
+ * The signature of a token is verified once in a process or isolate, until it expires or the keys are fetched again; all else is checked each time.
+ *
  * ```ts
  * jwt({ issuer: 'https://login.example.com', audience: 'https://shop.example/mcp', scopes: ['shop'] })
  * ```
@@ -108,32 +113,43 @@ export function jwt(options: JwtOptions): Auth {
     check,
     header,
   } = options
-  const findKey = createKeyFinder(options)
+  const keys = createKeyFinder(options)
+  const known = createVerifiedTokens()
   const isStandardAudience = audienceClaim === 'aud'
+
+  const signedOf = async (token: string): Promise<Signed> => {
+    const version = keys.version()
+    const found = known.find(token, version)
+    if (found !== undefined) return found
+    const signed = await verifySignature(token, keys.find, {
+      issuer,
+      algorithms: [...algorithms],
+      clockTolerance: clockToleranceSeconds,
+      requiredClaims: ['exp'],
+      ...(isStandardAudience && { audience: typeof audience === 'string' ? audience : [...audience] }),
+    })
+    known.add(token, signed, version)
+    return signed
+  }
+
   const verifier: Verifier = {
     authorizationServers: [issuer],
     realm: issuer,
     clockToleranceSeconds,
     ...(header !== undefined && { header }),
     verify: async (token) => {
-      const { payload: claims, protectedHeader } = await verifySignature(token, findKey, {
-        issuer,
-        algorithms: [...algorithms],
-        clockTolerance: clockToleranceSeconds,
-        requiredClaims: ['exp'],
-        ...(isStandardAudience && { audience: typeof audience === 'string' ? audience : [...audience] }),
-      })
+      const { claims, header } = await signedOf(token)
       if (!isStandardAudience && !isFor(claims[audienceClaim], audience)) {
         throw new InvalidTokenError('The token was issued for a different audience.')
       }
-      const refusal = tokenKindRefusal({ issuer, header: protectedHeader, claims }, options)
+      const refusal = tokenKindRefusal({ issuer, header, claims }, options)
       if (refusal !== undefined) throw refusal
       const reason = check?.(claims)
       if (reason !== undefined) throw new InvalidTokenError(reason)
       return toAnswer(claims, scopeClaims)
     },
   }
-  return toGate(verifier, options)
+  return toGate(verifier, options, true)
 }
 
 function checkOptions({ issuer, audience, algorithms = [], jwksUri, tokenTypes }: JwtOptions): void {
@@ -148,10 +164,19 @@ function checkOptions({ issuer, audience, algorithms = [], jwksUri, tokenTypes }
     throw new TypeError(`jwt does not accept ${weak}: pass any of ${ASYMMETRIC.join(', ')}.`)
 }
 
-function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptions): JWTVerifyGetKey {
+interface KeyFinder {
+  /** Settles in time. */
+  readonly find: JWTVerifyGetKey
+  /** Which keys these are. Undefined: there are none, or they are to be fetched again. */
+  version(): number | undefined
+}
+
+function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptions): KeyFinder {
   const breaker = createCircuitBreaker()
   let fetchedAt = Number.POSITIVE_INFINITY
+  let fetches = 0
   let nextRefreshAt = 0
+  let atHand: JWTVerifyGetKey | undefined
 
   const fetchKeys = async (): Promise<Record<string, unknown>> => {
     const uri = jwksUri ?? (await discoverKeys(issuer, fetch))
@@ -166,12 +191,14 @@ function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptio
     cooldownDuration: KEYS_COOLDOWN_MS,
     [customFetch]: async () => {
       const found = await breaker(fetchKeys)
+      atHand = createLocalJWKSet(found as unknown as JSONWebKeySet)
       fetchedAt = Date.now()
+      fetches++
       return Response.json(found)
     },
   })
 
-  return async (header, token) => {
+  const fetched: JWTVerifyGetKey = async (header, token) => {
     const now = Date.now()
     const age = now - fetchedAt
     const isTooOld = age >= KEYS_MAX_KEPT_MS
@@ -182,6 +209,25 @@ function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptio
       })
     }
     return keys(header, token)
+  }
+
+  const version = (): number | undefined => {
+    const age = Date.now() - fetchedAt
+    return age >= 0 && age < KEYS_MAX_AGE_MS ? fetches : undefined
+  }
+
+  return {
+    version,
+    find: async (header, token) => {
+      if (atHand !== undefined && version() !== undefined)
+        try {
+          return await atHand(header, token)
+        } catch (error) {
+          if (!isA(error, errors.JWKSNoMatchingKey)) throw error
+        }
+      // A timer for this alone: what is at hand needs none.
+      return withTimeout(Promise.resolve(fetched(header, token)), VERIFY_TIMEOUT_MS, 'issuer')
+    },
   }
 }
 
@@ -211,9 +257,10 @@ async function verifySignature(
   token: string,
   keys: JWTVerifyGetKey,
   options: Parameters<typeof jwtVerify>[2],
-): Promise<JWTVerifyResult> {
+): Promise<Signed> {
   try {
-    return await jwtVerify(token, keys, options)
+    const { payload: claims, protectedHeader: header } = await jwtVerify(token, keys, options)
+    return { header, claims }
   } catch (error) {
     throw refusalOf(error)
   }

@@ -7,24 +7,33 @@ type Members = { readonly [member: string]: unknown }
 
 export type Verdict = 'good' | 'bad' | 'unclear'
 
-/** Each one present must be `true`. Also with `is` before, as `isActive` and `is_active`. */
-const GOOD = ['valid', 'active', 'ok', 'success', 'verified', 'authenticated', 'authorized', 'enabled']
+/** Each one present must be `true`. Written out, since each call looks for all of them. */
+const GOOD = [
+  ...['valid', 'isValid', 'is_valid'],
+  ...['active', 'isActive', 'is_active'],
+  ...['ok', 'isOk', 'is_ok'],
+  ...['success', 'isSuccess', 'is_success'],
+  ...['verified', 'isVerified', 'is_verified'],
+  ...['authenticated', 'isAuthenticated', 'is_authenticated'],
+  ...['authorized', 'isAuthorized', 'is_authorized'],
+  ...['enabled', 'isEnabled', 'is_enabled'],
+]
 
 /**
- * Each one present must be false or empty: 0 is how some databases store false, and a time is when it happened. Also with `is` before or
- * `at` after, as `isRevoked` and `revoked_at`.
+ * Each one present must be false or empty: 0 is how some databases store false, and a time is when it happened. `expired_at` is a name for
+ * the expiry.
  */
 const BAD = [
-  'revoked',
-  'expired',
-  'disabled',
-  'inactive',
-  'invalid',
-  'blocked',
-  'suspended',
-  'deactivated',
-  'deleted',
-  'banned',
+  ...['revoked', 'isRevoked', 'is_revoked', 'revokedAt', 'revoked_at'],
+  ...['expired', 'isExpired', 'is_expired'],
+  ...['disabled', 'isDisabled', 'is_disabled', 'disabledAt', 'disabled_at'],
+  ...['inactive', 'isInactive', 'is_inactive', 'inactiveAt', 'inactive_at'],
+  ...['invalid', 'isInvalid', 'is_invalid', 'invalidAt', 'invalid_at'],
+  ...['blocked', 'isBlocked', 'is_blocked', 'blockedAt', 'blocked_at'],
+  ...['suspended', 'isSuspended', 'is_suspended', 'suspendedAt', 'suspended_at'],
+  ...['deactivated', 'isDeactivated', 'is_deactivated', 'deactivatedAt', 'deactivated_at'],
+  ...['deleted', 'isDeleted', 'is_deleted', 'deletedAt', 'deleted_at'],
+  ...['banned', 'isBanned', 'is_banned', 'bannedAt', 'banned_at'],
 ]
 const EMPTY: readonly unknown[] = [undefined, null, false, 0, '']
 
@@ -45,33 +54,29 @@ const EXPIRIES = [
 
 /** Unclear: a member that should be `true` is something else, such as a number or a Promise. */
 export function verdictOf(answer: Members): Verdict {
-  const good = GOOD.flatMap((word) => valuesOf(answer, [word, ...spellings('is', word)]))
-  if (good.some((value) => value === false || value === undefined || value === null)) return 'bad'
-  if (good.some((value) => value !== true)) return 'unclear'
+  let isUnclear = false
+  for (const name of GOOD) {
+    if (!(name in answer)) continue
+    const value = answer[name]
+    if (value === false || value === undefined || value === null) return 'bad'
+    if (value !== true) isUnclear = true
+  }
+  if (isUnclear) return 'unclear'
   if (answer.error !== undefined && answer.error !== null && answer.error !== false) return 'bad'
-  const bad = BAD.flatMap((word) => {
-    // `expired_at` is a name for the expiry.
-    const at = word === 'expired' ? [] : spellings(word, 'at')
-    return valuesOf(answer, [word, ...spellings('is', word), ...at])
-  })
-  if (bad.some((value) => !EMPTY.includes(value))) return 'bad'
-  const states = valuesOf(answer, ['status', 'state'])
-  return states.some((value) => typeof value === 'string' && BAD.includes(value.toLowerCase()))
-    ? 'bad'
-    : 'good'
+  for (const name of BAD) if (name in answer && !EMPTY.includes(answer[name])) return 'bad'
+  return isBadState(answer.status) || isBadState(answer.state) ? 'bad' : 'good'
+}
+
+function isBadState(state: unknown): boolean {
+  return typeof state === 'string' && BAD.includes(state.toLowerCase())
 }
 
 /** When a token expires, by the name of each member that says so. */
 export function expiriesOf(answer: Members): readonly (readonly [name: string, value: unknown])[] {
-  return EXPIRIES.map((name) => [name, answer[name]] as const).filter(
-    ([, value]) => value !== undefined && value !== null,
-  )
-}
-
-const valuesOf = (answer: Members, names: readonly string[]): unknown[] =>
-  names.filter((name) => name in answer).map((name) => answer[name])
-
-/** `is` and `active` are written `isActive` or `is_active`. */
-function spellings(first: string, second: string): string[] {
-  return [`${first}${second.charAt(0).toUpperCase()}${second.slice(1)}`, `${first}_${second}`]
+  const found: (readonly [string, unknown])[] = []
+  for (const name of EXPIRIES) {
+    const value = answer[name]
+    if (value !== undefined && value !== null) found.push([name, value])
+  }
+  return found
 }

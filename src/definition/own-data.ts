@@ -34,12 +34,14 @@ function copyOf(value: unknown, copies: Map<unknown, unknown>): unknown {
 }
 
 function copyOfObject(original: object, copies: Map<unknown, unknown>): object {
-  const copy: object = Object.create(Object.getPrototypeOf(original))
+  const copy: Record<string, unknown> = Object.create(Object.getPrototypeOf(original))
   copies.set(original, copy)
   for (const [name, item] of Object.entries(original)) {
-    // Defined, since an assignment to `__proto__` would set the prototype.
     const value = copyOf(item, copies)
-    Object.defineProperty(copy, name, { value, writable: true, enumerable: true, configurable: true })
+    // An assignment to it would set the prototype.
+    if (name === '__proto__')
+      Object.defineProperty(copy, name, { value, writable: true, enumerable: true, configurable: true })
+    else copy[name] = value
   }
   return copy
 }

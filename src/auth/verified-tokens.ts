@@ -1,0 +1,43 @@
+/**
+ * The tokens that were verified with the issuer's present keys: a caller sends one with each call, and checking its signature costs as much
+ * as all else of a call.
+ */
+import type { JWTPayload, JWTVerifyResult } from 'jose'
+
+/** Of some kilobytes each, in the order in which they came. */
+const MAX_TOKENS = 100
+
+type Header = JWTVerifyResult['protectedHeader']
+
+/** What a signature covers. */
+export interface Signed {
+  readonly header: Header
+  /** An object of its own for each caller of the function: tools may change it. */
+  readonly claims: JWTPayload
+}
+
+export interface VerifiedTokens {
+  /** @param version Which keys are the present ones. Undefined: none, so that no token is known. */
+  find(token: string, version: number | undefined): Signed | undefined
+  /** Only for a token whose signature these keys have verified. Nothing happens if they are no longer the present ones. */
+  add(token: string, signed: Signed, version: number | undefined): void
+}
+
+/** Forgets all when the keys are others. Whether a token has expired is not its matter: that is checked in each call. */
+export function createVerifiedTokens(): VerifiedTokens {
+  let current: number | undefined
+  const tokens = new Map<string, { readonly header: Header; readonly claims: string }>()
+  return {
+    find(token, version) {
+      if (version !== current) tokens.clear()
+      current = version
+      const known = tokens.get(token)
+      return known && { header: known.header, claims: JSON.parse(known.claims) as JWTPayload }
+    },
+    add(token, { header, claims }, version) {
+      if (version === undefined || version !== current) return
+      if (tokens.size >= MAX_TOKENS) tokens.delete(tokens.keys().next().value!)
+      tokens.set(token, { header, claims: JSON.stringify(claims) })
+    },
+  }
+}
