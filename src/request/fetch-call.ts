@@ -16,9 +16,9 @@ export function toFetch(handle: (request: Request, platform: RequestPlatform) =>
   }
 }
 
-/** By its headers: `url` may throw. */
+/** By its class, which asks no runtime; else, as another realm has another class, by its headers: `url` may throw. */
 function isRequest(given: Partial<Request> | undefined): boolean {
-  return typeof given?.headers?.get === 'function'
+  return given instanceof Request || typeof given?.headers?.get === 'function'
 }
 
 /** The part of a Node response that answers. */
