@@ -117,33 +117,32 @@ export function jwt(options: JwtOptions): Auth {
   const known = createVerifiedTokens()
   const isStandardAudience = audienceClaim === 'aud'
 
-  const signedOf = async (token: string): Promise<Signed> => {
-    const version = keys.version()
-    const found = known.find(token, version)
-    if (found !== undefined) return found
-    const signed = await verifySignature(token, keys.find, {
-      issuer,
-      algorithms: [...algorithms],
-      clockTolerance: clockToleranceSeconds,
-      requiredClaims: ['exp'],
-      ...(isStandardAudience && { audience: typeof audience === 'string' ? audience : [...audience] }),
-    })
-    known.add(token, signed, version)
-    return signed
-  }
-
   const verifier: Verifier = {
     authorizationServers: [issuer],
     realm: issuer,
     clockToleranceSeconds,
     ...(header !== undefined && { header }),
     verify: async (token) => {
-      const { claims, header } = await signedOf(token)
+      const version = keys.version()
+      const found = known.find(token, version)
+      const isKnown = found !== undefined && isTimely(found.claims, clockToleranceSeconds)
+      const signed = isKnown
+        ? found
+        : await verifySignature(token, keys.find, {
+            issuer,
+            algorithms: [...algorithms],
+            clockTolerance: clockToleranceSeconds,
+            requiredClaims: ['exp'],
+            ...(isStandardAudience && { audience: typeof audience === 'string' ? audience : [...audience] }),
+          })
+      const { claims, header } = signed
       if (!isStandardAudience && !isFor(claims[audienceClaim], audience)) {
         throw new InvalidTokenError('The token was issued for a different audience.')
       }
       const refusal = tokenKindRefusal({ issuer, header, claims }, options)
       if (refusal !== undefined) throw refusal
+      // Tokens that are refused push out none. Before `check`, which may change the claims.
+      if (!isKnown) known.add(token, signed, version)
       const reason = check?.(claims)
       if (reason !== undefined) throw new InvalidTokenError(reason)
       return toAnswer(claims, scopeClaims)
@@ -164,6 +163,12 @@ function checkOptions({ issuer, audience, algorithms = [], jwksUri, tokenTypes }
     throw new TypeError(`jwt does not accept ${weak}: pass any of ${ASYMMETRIC.join(', ')}.`)
 }
 
+/** Whether a token that was good is so at this time, too. */
+function isTimely({ exp = 0, nbf = 0 }: JWTPayload, toleranceSeconds: number): boolean {
+  const now = Date.now() / 1000
+  return exp + toleranceSeconds > now && nbf - toleranceSeconds <= now
+}
+
 interface KeyFinder {
   /** Settles in time. */
   readonly find: JWTVerifyGetKey
@@ -173,10 +178,12 @@ interface KeyFinder {
 
 function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptions): KeyFinder {
   const breaker = createCircuitBreaker()
+  let keys: JWTVerifyGetKey | undefined
   let fetchedAt = Number.POSITIVE_INFINITY
   let fetches = 0
+  /** The fetch that brought the keys. */
+  let newest = 0
   let nextRefreshAt = 0
-  let atHand: JWTVerifyGetKey | undefined
 
   const fetchKeys = async (): Promise<Record<string, unknown>> => {
     const uri = jwksUri ?? (await discoverKeys(issuer, fetch))
@@ -185,49 +192,47 @@ function createKeyFinder({ issuer, jwksUri, fetch = globalThis.fetch }: JwtOptio
     return keys
   }
 
-  const keys = createRemoteJWKSet(new URL(jwksUri ?? issuer), {
-    // jose would drop keys of that age, even if no new ones can be fetched.
-    cacheMaxAge: Number.POSITIVE_INFINITY,
-    cooldownDuration: KEYS_COOLDOWN_MS,
+  // Only shares a fetch among those who wait, where a platform allows that: it has its keys later than they are here.
+  const { reload } = createRemoteJWKSet(new URL(jwksUri ?? issuer), {
     [customFetch]: async () => {
+      const number = ++fetches
       const found = await breaker(fetchKeys)
-      atHand = createLocalJWKSet(found as unknown as JSONWebKeySet)
-      fetchedAt = Date.now()
-      fetches++
+      const next = createLocalJWKSet(found as unknown as JSONWebKeySet)
+      // On workerd several requests fetch at the same time, and the answer that comes last may be an older one.
+      if (number > newest) {
+        newest = number
+        keys = next
+        fetchedAt = Date.now()
+      }
       return Response.json(found)
     },
   })
 
-  const fetched: JWTVerifyGetKey = async (header, token) => {
+  const find: JWTVerifyGetKey = async (header, token) => {
     const now = Date.now()
     const age = now - fetchedAt
-    const isTooOld = age >= KEYS_MAX_KEPT_MS
-    if (age >= KEYS_MAX_AGE_MS && (now >= nextRefreshAt || isTooOld)) {
+    const isNeeded = keys === undefined || age >= KEYS_MAX_KEPT_MS
+    if (isNeeded || (age >= KEYS_MAX_AGE_MS && now >= nextRefreshAt)) {
       nextRefreshAt = now + KEYS_COOLDOWN_MS
-      await keys.reload().catch((error: unknown) => {
-        if (isTooOld) throw error
+      await reload().catch((error: unknown) => {
+        if (isNeeded) throw error
       })
     }
-    return keys(header, token)
-  }
-
-  const version = (): number | undefined => {
-    const age = Date.now() - fetchedAt
-    return age >= 0 && age < KEYS_MAX_AGE_MS ? fetches : undefined
+    try {
+      return await keys!(header, token)
+    } catch (error) {
+      if (!isA(error, errors.JWKSNoMatchingKey) || Date.now() - fetchedAt < KEYS_COOLDOWN_MS) throw error
+      await reload()
+      return keys!(header, token)
+    }
   }
 
   return {
-    version,
-    find: async (header, token) => {
-      if (atHand !== undefined && version() !== undefined)
-        try {
-          return await atHand(header, token)
-        } catch (error) {
-          if (!isA(error, errors.JWKSNoMatchingKey)) throw error
-        }
-      // A timer for this alone: what is at hand needs none.
-      return withTimeout(Promise.resolve(fetched(header, token)), VERIFY_TIMEOUT_MS, 'issuer')
+    version() {
+      const age = Date.now() - fetchedAt
+      return age >= 0 && age < KEYS_MAX_AGE_MS ? newest : undefined
     },
+    find: (header, token) => withTimeout(find(header, token), VERIFY_TIMEOUT_MS, 'issuer'),
   }
 }
 

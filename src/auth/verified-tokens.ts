@@ -3,6 +3,7 @@
  * as all else of a call.
  */
 import type { JWTPayload, JWTVerifyResult } from 'jose'
+import { setNewest } from '../definition/set-newest.ts'
 
 /** Of some kilobytes each, in the order in which they came. */
 const MAX_TOKENS = 100
@@ -36,8 +37,7 @@ export function createVerifiedTokens(): VerifiedTokens {
     },
     add(token, { header, claims }, version) {
       if (version === undefined || version !== current) return
-      if (tokens.size >= MAX_TOKENS) tokens.delete(tokens.keys().next().value!)
-      tokens.set(token, { header, claims: JSON.stringify(claims) })
+      setNewest(tokens, token, { header, claims: JSON.stringify(claims) }, MAX_TOKENS)
     },
   }
 }

@@ -12,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => issuer[Symbol.asyncDispose]())
 afterEach(() => {
   vi.restoreAllMocks()
+  vi.unstubAllGlobals()
   vi.useRealTimers()
 })
 
@@ -114,6 +115,108 @@ describe('a token that comes again', () => {
     expect(await statusOf(one, token)).toBe(401)
   })
 
+  it('of a key that was withdrawn is not remembered while the new keys arrive, however many come then', async () => {
+    await using own = await startIssuer()
+    later(0)
+    const flood: Promise<number>[] = []
+    let arrived = (): void => {}
+    const fetchKeys: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      const body = await response.text()
+      arrived()
+      return new Response(body, response)
+    }
+    const one = createServer({
+      auth: jwt({ issuer: own.url, audience: AUDIENCE, jwksUri: `${own.url}/jwks`, fetch: fetchKeys }),
+    })
+    const token = await own.sign({ exp: seconds(3600) })
+    await own.addKey('second')
+    expect(await statusOf(one, token)).toBe(200)
+    own.withdrawKey('first')
+    later(600_000)
+    // Each in another turn of the microtasks: some look for their key in each step of the fetch.
+    arrived = async () => {
+      arrived = () => {}
+      for (let turn = 0; turn < 300; turn++) {
+        flood.push(statusOf(one, token))
+        await undefined
+      }
+    }
+    expect(await statusOf(one, await own.sign({}, { kid: 'second' }))).toBe(200)
+    await Promise.all(flood)
+    expect(flood.length).toBe(300)
+    expect(await statusOf(one, token)).toBe(401)
+  })
+
+  it('of a key that was withdrawn stays refused when an older answer with that key comes last, as on workerd', async () => {
+    vi.stubGlobal('WebSocketPair', class {})
+    await using own = await startIssuer()
+    later(0)
+    const waiting: (() => void)[] = []
+    let isSlow = false
+    const fetchKeys: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      const body = await response.text()
+      if (isSlow) await new Promise<void>((resolve) => waiting.push(resolve))
+      return new Response(body, response)
+    }
+    const one = createServer({
+      auth: jwt({ issuer: own.url, audience: AUDIENCE, jwksUri: `${own.url}/jwks`, fetch: fetchKeys }),
+    })
+    const token = await own.sign({ exp: seconds(3600) })
+    const unknown = ['one', 'other'].map((kid) => {
+      const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid })).toString('base64url')
+      return `${header}${token.slice(token.indexOf('.'))}`
+    })
+    expect(await statusOf(one, token)).toBe(200)
+    later(60_000)
+    isSlow = true
+    const older = statusOf(one, unknown[0]!)
+    await vi.waitUntil(() => waiting.length === 1)
+    own.withdrawKey('first')
+    await own.addKey('second')
+    const newer = statusOf(one, unknown[1]!)
+    await vi.waitUntil(() => waiting.length === 2)
+    waiting[1]!()
+    expect(await newer).toBe(401)
+    waiting[0]!()
+    expect(await older).toBe(401)
+    isSlow = false
+    for (let turn = 0; turn < 3; turn++) expect(await statusOf(one, token)).toBe(401)
+  })
+
+  it('is refused as at its first call once it has expired, before `check`, and before its time if the clock is put back', async () => {
+    later(0)
+    const check = vi.fn(() => undefined)
+    const one = server({ check })
+    const [expiring, early] = [
+      await issuer.sign({ exp: seconds(60) }),
+      await issuer.sign({ nbf: seconds(60) + 1, exp: seconds(600) }),
+    ]
+    for (let turn = 0; turn < 2; turn++) expect(await statusOf(one, expiring)).toBe(200)
+    later(60_000)
+    for (let turn = 0; turn < 2; turn++) expect(await statusOf(one, early)).toBe(200)
+    check.mockClear()
+    later(-50_000)
+    expect(await statusOf(one, early)).toBe(401)
+    later(100_000)
+    expect(await statusOf(one, expiring)).toBe(401)
+    expect(check).not.toHaveBeenCalled()
+  })
+
+  it('stays known, whatever comes that is refused: of another audience, or of another kind', async () => {
+    const one = server({ audience: 'desk', audienceClaim: 'client_id' })
+    const token = await issuer.sign()
+    for (let turn = 0; turn < 2; turn++) expect(await statusOf(one, token)).toBe(200)
+    for (let at = 0; at < 60; at++) {
+      expect(await statusOf(one, await issuer.sign({ client_id: 'other', at }))).toBe(401)
+      expect(await statusOf(one, await issuer.sign({ at }, { typ: 'logout+jwt' }))).toBe(401)
+    }
+    const verified = vi.spyOn(crypto.subtle, 'verify')
+    expect(await statusOf(one, token)).toBe(200)
+    expect(verified).not.toHaveBeenCalled()
+  })
+
   it('has claims of its own in each call, and `check` is asked each time', async () => {
     const seen: unknown[] = []
     const check = vi.fn((claims: { readonly sub?: string }) =>
@@ -157,18 +260,23 @@ describe('a token that comes again', () => {
     expect(verified).toHaveBeenCalledTimes(2)
   })
 
-  it('needs no timer; an issuer that never answers → 503 in 20 seconds', async () => {
+  it('needs no timer; an issuer that never answers, and a key that is never read → 503 in 20 seconds', async () => {
     const one = server()
     const token = await issuer.sign()
-    expect(await statusOf(one, token)).toBe(200)
+    for (let turn = 0; turn < 2; turn++) expect(await statusOf(one, token)).toBe(200)
     const timers = vi.spyOn(globalThis, 'setTimeout')
     for (let turn = 0; turn < 3; turn++) expect(await statusOf(one, token)).toBe(200)
     expect(timers).not.toHaveBeenCalled()
     vi.restoreAllMocks()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const unread = server()
+    const reading = vi.spyOn(crypto.subtle, 'importKey').mockReturnValue(new Promise(() => {}))
+    const answers = [statusOf(unread, token)]
+    await vi.waitUntil(() => reading.mock.calls.length > 0)
+    reading.mockRestore()
     const silent = server({ fetch: () => new Promise(() => {}) })
-    const answer = discover(silent, token)
+    answers.push(statusOf(unread, token), statusOf(silent, token))
     await vi.advanceTimersByTimeAsync(20_000)
-    expect((await answer).status).toBe(503)
+    expect(await Promise.all(answers)).toEqual([503, 503, 503])
   })
 })
