@@ -5,6 +5,7 @@
 import type { RateLimiter } from '../src/index.ts'
 import {
   type FetchServer,
+  hasEndingTimers,
   requireServer,
   serveRequest,
   WORKER_ABANDONED_MS,
@@ -106,7 +107,7 @@ export function cloudflare(
       env,
       waitUntil: (promise) => executionContext.waitUntil(promise),
       abandonedMs: WORKER_ABANDONED_MS,
-      timersEnd: true,
+      timersEnd: hasEndingTimers(executionContext),
       // Cloudflare routes a host only to Workers of the account that owns it.
       vouchesForHost: true,
       clientAddress,

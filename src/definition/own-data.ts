@@ -38,8 +38,8 @@ function copyOfObject(original: object, copies: Map<unknown, unknown>): object {
   copies.set(original, copy)
   for (const [name, item] of Object.entries(original)) {
     const value = copyOf(item, copies)
-    // An assignment to it would set the prototype.
-    if (name === '__proto__')
+    // An assignment could set the prototype, or be refused by a frozen one.
+    if (name in copy)
       Object.defineProperty(copy, name, { value, writable: true, enumerable: true, configurable: true })
     else copy[name] = value
   }

@@ -3,6 +3,7 @@
  */
 
 import { digest } from '../definition/digest.ts'
+import { textOf } from '../definition/error-text.ts'
 import { isThenable } from '../definition/hook.ts'
 import { setNewest } from '../definition/set-newest.ts'
 import { createShares, fullAnswer } from '../definition/shares.ts'
@@ -80,14 +81,25 @@ export function createTraffic(options: TrafficOptions): Traffic {
     return 1
   }
 
+  /** What the limits are counted for. An error without a name: with an invalid stage all would pass. */
+  const serverIn = (env: unknown): string | undefined | Error => {
+    try {
+      owner?.see(env)
+      return owner?.name()
+    } catch (error) {
+      return new TypeError(textOf(error))
+    }
+  }
+
   /** Seconds until the next call is allowed; undefined if it is allowed now. */
   const verdictOn = async (caller: string, env: unknown): Promise<number | undefined> => {
     try {
       const limiter = rateLimiterFor?.(env)
       if (limiter === undefined) return undefined
       if (typeof limiter.limit !== 'function') return unclear('The rate limiter has no limit().')
-      owner?.see(env)
-      const limiting = limiter.limit(caller, owner?.name())
+      const server = serverIn(env)
+      if (server instanceof Error) return unclear(server.message)
+      const limiting = limiter.limit(caller, server)
       const verdict = isThenable(limiting)
         ? await withTimeout(limiting, LIMITER_TIMEOUT_MS, 'rate limiter')
         : limiting

@@ -191,8 +191,13 @@ export function platformOf(env: unknown, executionContext: unknown, request?: Re
     env,
     waitUntil: (promise) => context.waitUntil!(promise),
     abandonedMs: WORKER_ABANDONED_MS,
-    timersEnd: true,
+    timersEnd: hasEndingTimers(context),
   }
+}
+
+/** Whether timers end with the request of this execution context: not in a Durable Object, nor in a process whose app passes `waitUntil`. */
+export function hasEndingTimers(executionContext: object | undefined): boolean {
+  return executionContext?.constructor?.name === 'ExecutionContext'
 }
 
 /** The execution context of a Hono context. Hono throws if there is none. */

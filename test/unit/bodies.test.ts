@@ -2,6 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { cloudflare } from '../../adapters/cloudflare.ts'
 import { ErrorCode } from '../../src/index.ts'
 import { createServer, post, readAnswer, type SendOptions } from './_client.ts'
 
@@ -160,17 +161,38 @@ describe('on a platform whose bodies arrive after their requests', () => {
     expect([await isSetAtOnce(PING), timers() - before]).toEqual([false, 0])
   })
 
-  it('where timers end with their request, as in a Worker, none is cleared; elsewhere each is', async () => {
+  // The classes of workerd.
+  class ExecutionContext {
+    waitUntil(): void {}
+  }
+  class DurableObjectState extends ExecutionContext {}
+
+  it('where timers end with their request, as in a Worker, none is cleared', async () => {
     const cleared = vi.spyOn(globalThis, 'clearTimeout')
     const server = createServer({ http: { bodyTimeoutMs: 50 } })
-    const send = async (...more: unknown[]) => {
-      const answer = await readAnswer(await server.fetch(post(lateBody(), { headers }), ...more))
-      expect(answer.result).toEqual({})
+    for (const serve of [server.fetch, cloudflare(server)]) {
+      const response = await serve(post(lateBody(), { headers }), {}, new ExecutionContext())
+      expect((await readAnswer(response)).result).toEqual({})
     }
-    await send({}, { waitUntil: () => {} })
     expect(cleared).not.toHaveBeenCalled()
-    await send()
-    expect(cleared).toHaveBeenCalledOnce()
+  })
+
+  it.each([
+    ['a Durable Object', new DurableObjectState()],
+    ['an app that passes waitUntil', { waitUntil() {} }],
+    ['one that passes it without a prototype', Object.assign(Object.create(null), { waitUntil() {} })],
+  ])('in %s, none is left to keep the request in memory and the process alive', async (_what, context) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const server = createServer()
+      for (const serve of [server.fetch, cloudflare(server)]) {
+        const response = await serve(post(lateBody(), { headers }), {}, context)
+        expect((await readAnswer(response)).result).toEqual({})
+      }
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('one that never arrives is refused in time, as the first', async () => {

@@ -275,3 +275,18 @@ it('claims are the call’s own, too, and one named __proto__ is a claim like an
   for (let call = 0; call < 2; call++)
     expect((await said(modern, server, {})())[0]).toBe('[null,"free",["__proto__","plan"]]')
 })
+
+it('a member whose name every object has cannot be assigned is a member like another', async () => {
+  const auth = bearer(() => ({ clientId: 'desk', extra: { hardened: { hardened: 'own' } } }))
+  const seen: unknown[] = []
+  const see = (_input: unknown, { auth }: { auth?: AuthInfo }): string => String(seen.push(auth?.extra))
+  const server = createServer({ auth, tools: { see: createTool({ id: 'see', execute: see as never }) } })
+  // As where Object.prototype is frozen against pollution.
+  Object.defineProperty(Object.prototype, 'hardened', { value: 'of all', configurable: true })
+  try {
+    await modern(server, 'tools/call', { name: 'see' }, { headers })
+  } finally {
+    delete (Object.prototype as { hardened?: unknown }).hardened
+  }
+  expect(seen).toEqual([{ hardened: { hardened: 'own' } }])
+})

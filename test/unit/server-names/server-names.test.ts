@@ -1,6 +1,6 @@
 /** Default names in shared places hold the server and its stage, whatever the engine. */
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { queueRunner } from '../../../adapters/cloudflare.ts'
 import { postgresBus, postgresTaskSchema, postgresTaskStore } from '../../../adapters/postgres.ts'
 import { redisBus } from '../../../adapters/redis.ts'
@@ -123,6 +123,25 @@ describe('MAYFLY_STAGE', () => {
     const response = await server.fetch(new Request('https://a.example/mcp'), { MAYFLY_STAGE: stage })
     expect(response.status).toBe(500)
     expect(String(errors[0])).toContain(words)
+  })
+
+  it('of the process that is none → calls are refused by the rate limiter, not let in uncounted', async () => {
+    const limit = vi.fn(() => ({ ok: true }) as const)
+    const onError = vi.fn()
+    const [name, version] = ['Shop', '1.0.0']
+    const server = new MCPServer({ name, version, log: false, onError, http: { rateLimiter: { limit } } })
+    vi.stubEnv('MAYFLY_STAGE', 'production')
+    try {
+      const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+      const init = { method: 'POST', headers, body: ping }
+      for (let calls = 0; calls < 2; calls++)
+        expect((await server.fetch(new Request('https://a.example/mcp', init))).status).toBe(429)
+      expect(limit).not.toHaveBeenCalled()
+      expect(String(onError.mock.lastCall?.[0])).toContain('MAYFLY_STAGE names production')
+    } finally {
+      vi.unstubAllEnvs()
+    }
   })
 
   it('that comes after the names were made without it → TypeError', () => {
