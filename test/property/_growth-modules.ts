@@ -31,12 +31,12 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/client/mastra': 'sign-in',
     'src/definition': `
       agent compiled-tool developed error-text hook input-required is-object option-kind protocol-error schema secret
-      middleware server-name stage store-owner through-middleware timeout tool tool-mistakes
+      middleware server-name shares stage store-owner through-middleware timeout tool tool-mistakes
       unknown-option`,
     'src/gateway': 'follow-places options',
     'src/http': 'app auth-paths hosting html known-callers mounted page-model unset-secret',
-    'src/interaction': 'matrix question-keys rendezvous returned-questions step-error step-options',
-    'src/request': 'access around-tool connection direct-call sendable shares start tool-handle',
+    'src/interaction': 'matrix question-keys rendezvous returned-questions step-error step-options target',
+    'src/request': 'access around-tool connection direct-call sendable start tool-handle',
     'src/retrieval': 'checked-store input named-model openai options store vector-query-tool',
     'src/sdk': 'app-shape description node-call node-socket',
     'src/retrieval/stores': 'http',
@@ -111,7 +111,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/sign-in/clients': 'assertion limits redirects registration',
     'src/sign-in/tokens': 'basic grants machine-tokens tokens verify',
     'src/definition': 'content json-members param-header prompt resource same-data tool-result',
-    'src/http': 'admission body forwarded hosts preflight public-url refusal refusals request-id',
+    'src/http': 'admission body body-pieces forwarded hosts preflight public-url refusal refusals request-id',
     'src/protocol': 'batch describe envelope era failure headers reply versions',
     'src/request': `
       complete dispatch pagination params platform prompts request-url resource-contents
