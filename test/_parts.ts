@@ -6,7 +6,6 @@
 import { type LoadPart, part } from '../src/definition/part.ts'
 import { loadAudit } from '../src/http/load-audit.ts'
 import { loadCallers } from '../src/http/load-callers.ts'
-import { loadLargeBody } from '../src/http/load-large-body.ts'
 import { loadOther } from '../src/http/load-other.ts'
 import { loadPage } from '../src/http/load-page.ts'
 import { loadAsking } from '../src/interaction/load-asking.ts'
@@ -23,7 +22,6 @@ import { loadSetupServer } from '../src/request/load-setup-server.ts'
 export const PARTS: { readonly [file: string]: LoadPart<object> } = {
   'src/http/audit.ts': loadAudit,
   'src/http/callers-part.ts': loadCallers,
-  'src/http/large-body.ts': loadLargeBody,
   'src/http/other-part.ts': loadOther,
   'src/http/page-part.ts': loadPage,
   'src/interaction/asking-part.ts': loadAsking,

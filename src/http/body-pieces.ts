@@ -1,5 +1,7 @@
 /** Reads the body of any request, with limits. */
-import type { Full } from '../definition/shares.ts'
+import { createShares, type Full, type Place } from '../definition/shares.ts'
+import type { Admitted } from '../protocol/engine-options.ts'
+import type { Sharing } from '../request/sharing.ts'
 import {
   type Body,
   type Fault,
@@ -17,27 +19,9 @@ import {
 /** Reserves memory for that many more bytes of a body. Returns why there is none. */
 export type Reserve = (bytes: number) => Full | undefined
 
-/**
- * Reads the body as UTF-8 text. Refuses more than `maxBodyBytes`, declared or streamed, and stops after `timeoutMs`. Never rejects.
- *
- * @param reserve Called while a body of more than 64 KiB arrives, with the bytes that arrived.
- */
-export function readBody(request: Request, maxBodyBytes: number, timeoutMs: number): Promise<Body>
-export function readBody(
-  request: Request,
-  maxBodyBytes: number,
-  timeoutMs: number,
-  reserve: Reserve,
-): Promise<Body | NoRoom>
-export function readBody(
-  request: Request,
-  maxBodyBytes: number,
-  timeoutMs: number,
-  reserve: Reserve = unlimited,
-): Promise<Body | NoRoom> {
-  return isSmall(request.headers, maxBodyBytes)
-    ? readSmall(request, maxBodyBytes, timeoutMs, toText)
-    : readPieces(request, maxBodyBytes, timeoutMs, reserve).then(toText)
+/** Reads the body as UTF-8 text. Refuses more than `maxBodyBytes`, declared or streamed, and stops after `timeoutMs`. Never rejects. */
+export async function readBody(request: Request, maxBodyBytes: number, timeoutMs: number): Promise<Body> {
+  return toText(await readBytes(request, maxBodyBytes, timeoutMs))
 }
 
 /** The same, as raw bytes. */
@@ -119,5 +103,33 @@ function startClock(timeoutMs: number, ring: () => void): () => void {
   return () => {
     left = -1
     clearTimeout(timer)
+  }
+}
+
+export interface BodyOptions extends Sharing {
+  readonly maxBodyBytes: number
+  /** Maximum bytes of all larger bodies that are arriving. */
+  readonly maxBufferedBytes: number
+  /** Milliseconds that a body may take to arrive. */
+  readonly bodyTimeoutMs: number
+}
+
+export type ReadLarge = (admitted: Admitted) => Promise<Body | NoRoom>
+
+export function createReadLarge(options: BodyOptions): ReadLarge {
+  const buffers = createShares(options.maxBufferedBytes, options.callerShare)
+  return async (admitted) => {
+    let place: Place | undefined
+    const reserve: Reserve = (bytes) => {
+      if (place !== undefined) return place.grow(bytes)
+      const taken = buffers.take(options.callerOf(admitted), bytes)
+      if (typeof taken === 'string') return taken
+      place = taken
+      return undefined
+    }
+    const { maxBodyBytes, bodyTimeoutMs } = options
+    const body = await readPieces(admitted.request, maxBodyBytes, bodyTimeoutMs, reserve)
+    place?.free()
+    return toText(body)
   }
 }

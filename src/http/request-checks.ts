@@ -9,12 +9,11 @@ import type { Admitted } from '../protocol/engine-options.ts'
 import type { BufferedReply } from '../protocol/reply.ts'
 import type { AdmissionOptions, Received } from './admission.ts'
 import { type Arrival, isSmall, readSmall, toText } from './body.ts'
+import type { BodyOptions, ReadLarge } from './body-pieces.ts'
 import type { WithCallers } from './callers.ts'
 import { isJson, isUnencoded } from './content-type.ts'
 import type { Guard } from './guard.ts'
 import type { BodyFault } from './json-answer.ts'
-import type { BodyOptions, ReadLarge } from './large-body.ts'
-import { loadLargeBody } from './load-large-body.ts'
 import { loadOther } from './load-other.ts'
 import { refusal } from './refusal.ts'
 import type { TrafficOptions } from './traffic.ts'
@@ -94,7 +93,7 @@ export function createRequestChecks(
           arrival,
           platform.timersEnd,
         )
-      const reading = withPart(loadLargeBody, ({ createReadLarge }) => {
+      const reading = withPart(loadOther, ({ createReadLarge }) => {
         readLarge ??= createReadLarge(options)
         return readLarge(admitted)
       })

@@ -5,11 +5,10 @@ import { createShares, type Shares } from '../definition/shares.ts'
 import { type CallControl, createModernInteraction, type Interaction } from './interaction.ts'
 import { EMPTY_JOURNAL, type Journal } from './journal.ts'
 import { createLegacyInteraction } from './legacy-policy.ts'
-import { availability, type Conditions } from './matrix.ts'
+import { availability, type Conditions, canAsk, TARGET } from './matrix.ts'
 import type { Rendezvous } from './rendezvous.ts'
 import type { Binding, Seal } from './seal.ts'
 import { restoreJournal, type SingleUseStore, type StateOptions } from './state.ts'
-import { canAsk, TARGET } from './target.ts'
 
 /** How calls ask the client. */
 export interface AskingOptions {
@@ -41,22 +40,24 @@ interface Rounds {
   readonly sealed: string | undefined
 }
 
-/** The sender of a call, and the server that asks it. */
-export interface Asker {
+/** Who sent a call. */
+interface Sender {
   readonly requestId: string
-  readonly principal: string
-  readonly env: unknown
-  /** That of its session. */
-  readonly rendezvous: Rendezvous | undefined
-  /** Undefined if it cannot be told from others. */
-  readonly caller: () => string | undefined
-  readonly options: {
-    readonly asking: AskingOptions
-    readonly reportError: (error: unknown, facts: { readonly [name: string]: unknown }) => void
-    readonly maxWaitingCalls: number
-    readonly callerShare: number
-    readonly waiting: Waiting
+  readonly platform: {
+    readonly env?: unknown
+    readonly session?: { readonly rendezvous: Rendezvous }
   }
+}
+
+/** The server that asks. */
+interface Server<From extends Sender> {
+  readonly asking: AskingOptions
+  readonly reportError: (error: unknown, facts: { readonly [name: string]: unknown }) => void
+  readonly maxWaitingCalls: number
+  readonly callerShare: number
+  readonly waiting: Waiting
+  /** Undefined if the caller cannot be told from others. */
+  readonly callerOf: (sender: From) => string | undefined
 }
 
 /** The calls of a server that wait for an answer at a rendezvous. */
@@ -65,7 +66,7 @@ export interface Waiting {
   places?: Shares
 }
 
-function bindingOf({ era, method, params }: AskingCall, { principal }: Asker): Binding {
+function bindingOf({ era, method, params }: AskingCall, principal: string): Binding {
   const target = params[TARGET[method]!]
   return {
     era,
@@ -77,9 +78,12 @@ function bindingOf({ era, method, params }: AskingCall, { principal }: Asker): B
   }
 }
 
-function stateOptions({ env, requestId, options: { asking, reportError } }: Asker): StateOptions {
+function stateOptions<From extends Sender>(
+  { platform, requestId }: From,
+  { asking, reportError }: Server<From>,
+): StateOptions {
   return {
-    seal: asking.sealFor(env),
+    seal: asking.sealFor(platform.env),
     ttlMs: asking.stateTtlMs,
     singleUse: asking.singleUse,
     onRefused: (reason) =>
@@ -88,29 +92,40 @@ function stateOptions({ env, requestId, options: { asking, reportError } }: Aske
 }
 
 /** Opens the sealed state of a call. @throws ProtocolError `-32602`, the same for every reason. */
-export async function openRounds(call: AskingCall, asker: Asker): Promise<void> {
+export async function openRounds<From extends Sender>(
+  call: AskingCall,
+  sender: From,
+  server: Server<From>,
+  principal: string,
+): Promise<void> {
   const rounds = call.rounds!
   if (rounds.sealed !== undefined)
-    rounds.journal = await restoreJournal(rounds.sealed, bindingOf(call, asker), stateOptions(asker))
+    rounds.journal = await restoreJournal(
+      rounds.sealed,
+      bindingOf(call, principal),
+      stateOptions(sender, server),
+    )
   // Without the state that was sealed with the questions, it is unknown whether these answers were used before.
-  else if (asker.options.asking.singleUse !== undefined) rounds.responses = {}
+  else if (server.asking.singleUse !== undefined) rounds.responses = {}
 }
 
 /** Creates the interaction of a call at its first question or step, so that other calls do not pay for it. */
-export function beginInteraction(
+export function beginInteraction<From extends Sender>(
   call: AskingCall,
-  asker: Asker,
+  sender: From,
+  server: Server<From>,
+  principal: string,
   control: CallControl,
   conditions: Conditions,
 ): Interaction {
   if (!canAsk(call.method)) {
     throw new TypeError('Only tools, prompts and resource reads can ask the client.')
   }
-  const { env, options } = asker
-  const { asking, waiting } = options
+  const { asking, waiting } = server
+  const { env, session } = sender.platform
   const { journal = EMPTY_JOURNAL, responses = {} } = call.rounds ?? {}
-  const binding = bindingOf(call, asker)
-  const state = stateOptions(asker)
+  const binding = bindingOf(call, principal)
+  const state = stateOptions(sender, server)
   if (call.era === 'modern') {
     const { clientCapabilities } = call
     return createModernInteraction({ journal, responses, clientCapabilities, binding }, control, state)
@@ -121,12 +136,12 @@ export function beginInteraction(
   return createLegacyInteraction({ journal, responses, binding, protocolVersion, can }, control, {
     ...state,
     policy: asking.legacyPolicy,
-    hasSession: asker.rendezvous !== undefined,
-    rendezvous: asker.rendezvous ?? asking.rendezvousFor(env),
+    hasSession: session !== undefined,
+    rendezvous: session?.rendezvous ?? asking.rendezvousFor(env),
     askTimeoutMs: asking.askTimeoutMs,
     beginWait() {
-      waiting.places ??= createShares(options.maxWaitingCalls, options.callerShare)
-      const place = waiting.places.take(asker.caller())
+      waiting.places ??= createShares(server.maxWaitingCalls, server.callerShare)
+      const place = waiting.places.take(server.callerOf(sender))
       return typeof place === 'string' ? undefined : place.free
     },
   })

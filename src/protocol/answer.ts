@@ -11,17 +11,16 @@ import type { ChangeEvent } from '../events/bus.ts'
 import type { Ending } from '../interaction/ending.ts'
 import type { CallControl, Interaction } from '../interaction/interaction.ts'
 import { type Asking, loadAsking } from '../interaction/load-asking.ts'
-import type { Conditions } from '../interaction/matrix.ts'
-import { canAsk } from '../interaction/target.ts'
+import { type Conditions, canAsk } from '../interaction/matrix.ts'
 import { Context } from '../request/context.ts'
 import type { HeaderCheck } from '../request/header-check.ts'
 import { loadSetupServer } from '../request/load-setup-server.ts'
 import { inputRequired, type MethodResult, toMethodResult } from '../request/method-result.ts'
 import type { Params } from '../request/params.ts'
 import { givenRequest } from '../request/platform.ts'
+import { principalOf } from '../request/principal.ts'
 import { RequestScope } from '../request/request-server.ts'
 import type { ContextWire } from '../request/wire.ts'
-import { askerOf } from './asking.ts'
 import type { Call, EarlierRounds } from './call.ts'
 import { conditionsOf, definitionOf } from './conditions.ts'
 import { deadlineError, deadlineOf, earliestEnd, watchCall } from './deadline.ts'
@@ -156,7 +155,7 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
     if (this.rounds !== undefined) {
       // Also without a state: when the tool runs again, its steps and questions take the turns that they always take.
       const { openRounds } = await part(loadAsking)
-      await openRounds(this.#call, askerOf(this.#incoming, this.#options))
+      await openRounds(this.#call, this.#incoming, this.#options, principalOf(this.#incoming))
     }
     const { setup } = this.#options
     const { request, platform } = this.#incoming
@@ -312,7 +311,8 @@ export class RunningCall implements ContextWire, CallControl, HeaderCheck {
   }
 
   #beginAsking({ beginInteraction }: Asking, control: CallControl): Interaction {
-    return beginInteraction(this.#call, askerOf(this.#incoming, this.#options), control, this.conditions())
+    const principal = principalOf(this.#incoming)
+    return beginInteraction(this.#call, this.#incoming, this.#options, principal, control, this.conditions())
   }
 
   send(method: string, params: Record<string, unknown>): void {

@@ -1,24 +1,9 @@
-/** How a request of either era asks the client: what it needs before the code that asks is loaded. */
+/** The earlier rounds of a request. */
 import { isObject } from '../definition/is-object.ts'
 import { invalidParams } from '../definition/protocol-error.ts'
-import type { Asker } from '../interaction/begin.ts'
 import { EMPTY_JOURNAL } from '../interaction/journal.ts'
 import type { Params } from '../request/params.ts'
-import { principalOf } from '../request/principal.ts'
 import type { EarlierRounds } from './call.ts'
-import type { EngineOptions, Incoming } from './engine-options.ts'
-
-export function askerOf(incoming: Incoming, options: EngineOptions): Asker {
-  const { env, session } = incoming.platform
-  return {
-    requestId: incoming.requestId,
-    principal: principalOf(incoming),
-    env,
-    rendezvous: session?.rendezvous,
-    caller: () => options.callerOf(incoming),
-    options,
-  }
-}
 
 /** @throws ProtocolError `-32602` for `inputResponses` or `requestState` of a wrong type. */
 export function modernRounds(params: Params): EarlierRounds | undefined {

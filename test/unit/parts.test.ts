@@ -191,8 +191,8 @@ describe('a part that cannot be loaded the first time', () => {
 
   it('what reads large bodies → -32603 with 500, and the next one is read', async () => {
     const { server, executed, onError } = await failing(
-      '../../src/http/load-large-body.ts',
-      'loadLargeBody',
+      '../../src/http/load-other.ts',
+      'loadOther',
       async () => ({}),
     )
     const text = 'x'.repeat(100_000)
