@@ -10,7 +10,7 @@ import { loadOther } from '../src/http/load-other.ts'
 import { loadPage } from '../src/http/load-page.ts'
 import { loadAsking } from '../src/interaction/load-asking.ts'
 import { loadSealing } from '../src/interaction/load-sealing.ts'
-import { loadBatch, loadTraced } from '../src/protocol/load-engine.ts'
+import { loadOtherMessages, loadTraced } from '../src/protocol/load-engine.ts'
 import { loadLegacy } from '../src/protocol/load-legacy.ts'
 import { loadListen } from '../src/protocol/load-listen.ts'
 import { loadShared } from '../src/protocol/load-modern.ts'
@@ -26,10 +26,10 @@ export const PARTS: { readonly [file: string]: LoadPart<object> } = {
   'src/http/page-part.ts': loadPage,
   'src/interaction/asking-part.ts': loadAsking,
   'src/interaction/sealing.ts': loadSealing,
-  'src/protocol/batch-reply.ts': loadBatch,
   'src/protocol/legacy.ts': loadLegacy,
   'src/protocol/listen.ts': loadListen,
   'src/protocol/modern-shared.ts': loadShared,
+  'src/protocol/other-messages.ts': loadOtherMessages,
   'src/protocol/traced.ts': loadTraced,
   'src/request/around-tool.ts': loadAroundTool,
   'src/request/direct-call.ts': loadDirectCall,

@@ -3,7 +3,8 @@
  * second request with the same id would take the stream of the first.
  */
 import { ErrorCode } from '../../src/definition/protocol-error.ts'
-import { errorMessage, type RpcId, readMessage } from '../../src/protocol/json-rpc.ts'
+import { errorMessage, type RpcId } from '../../src/protocol/json-rpc.ts'
+import { readMessage } from '../../src/protocol/read-message.ts'
 import { type Reply, toResponse } from '../../src/protocol/reply.ts'
 import { SESSION_NOT_FOUND } from './response.ts'
 import type { Endings, SdkTransport } from './transport.ts'

@@ -1,4 +1,5 @@
-import { type RpcId, readMessage } from '../../src/protocol/json-rpc.ts'
+import type { RpcId } from '../../src/protocol/json-rpc.ts'
+import { readMessage } from '../../src/protocol/read-message.ts'
 
 type Outline = { readonly jsonrpc: '2.0'; readonly id?: RpcId; readonly [name: string]: unknown }
 

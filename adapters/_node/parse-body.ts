@@ -1,7 +1,7 @@
 import { isObject } from '../../src/definition/is-object.ts'
 import { checkBatch } from '../../src/protocol/batch.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
-import { readMessage } from '../../src/protocol/json-rpc.ts'
+import { readMessage } from '../../src/protocol/read-message.ts'
 
 /** The parsed body, for a transport that needs it; undefined if the engine refuses it, which then also answers it. */
 export function parseBody(engine: Engine, text: string, { headers }: Request): unknown {

@@ -2,7 +2,8 @@
  * JSON-RPC batches, which only 2025-03-26 has.
  */
 import { hasEnvelope } from './envelope.ts'
-import { invalidRequest, type Message, type RpcId, readMessage } from './json-rpc.ts'
+import { invalidRequest, type Message, type RpcId } from './json-rpc.ts'
+import { readMessage } from './read-message.ts'
 import { BATCH_VERSION, DEFAULT_LEGACY_VERSION } from './versions.ts'
 
 /** A batch with more messages is refused. */

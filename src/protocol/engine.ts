@@ -2,8 +2,8 @@
  * The engine: from the body of a POST, or a message of a session or stdio, to its reply. Every message passes the same steps: read,
  * describe, admit, answer, finish. Only the answerer differs: an `MCPServer`'s, or a server of another SDK.
  */
-import { part } from '../definition/part.ts'
-import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
+import { part, withPart } from '../definition/part.ts'
+import { ErrorCode } from '../definition/protocol-error.ts'
 import type { BatchAnswers } from './batch-answers.ts'
 import { clip, fillRecord } from './describe.ts'
 import type {
@@ -15,26 +15,24 @@ import type {
   RequestRecord,
   ServeOptions,
 } from './engine-options.ts'
-import { hasEnvelope, readEnvelope, readVersion } from './envelope.ts'
+import { hasEnvelope, readEnvelope } from './envelope.ts'
 import { eraOf, initializeMismatch } from './era.ts'
 import { toFailure } from './failure.ts'
 import { checkStandardHeaders, mismatch } from './headers.ts'
 import {
   checkLimits,
   errorMessage,
-  invalidRequest,
   type Message,
   parseJson,
+  type RequestMessage,
   type RpcId,
-  readMessage,
+  readRequest,
+  type UnansweredMessage,
 } from './json-rpc.ts'
-import { loadBatch, loadTraced } from './load-engine.ts'
-import { accepted, BufferedReply, isBuffered, isStream, jsonReply, type Reply } from './reply.ts'
+import { loadOtherMessages, loadTraced } from './load-engine.ts'
+import { BufferedReply, isBuffered, isStream, jsonReply, type Reply } from './reply.ts'
 import type { ServeMessage } from './traced.ts'
-import { isModernVersion } from './versions.ts'
-
-export type RequestMessage = Message & { readonly kind: 'request' }
-export type UnansweredMessage = Message & ({ readonly kind: 'notification' } | { readonly kind: 'response' })
+import { checkVersion } from './versions.ts'
 
 /** Answers the messages of a server. Of the errors it throws, the client sees a `ProtocolError`; all others are reported. */
 export interface Answerer {
@@ -75,20 +73,13 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return jsonReply(message, isFault ? 500 : status, { ...incoming.headers, ...headers })
   }
 
-  const accept = async (message: UnansweredMessage, incoming: Incoming): Promise<Reply> => {
-    const reply = await answerer.accept(message, incoming)
-    return reply instanceof BufferedReply ? reply : accepted(incoming.headers)
-  }
-
   /** Throws or rejects with an error that `refuse` answers. */
   const answer = (message: Message, incoming: Incoming): Reply | Promise<Reply> => {
     if (message.kind === 'request') {
       checkRequest(message, incoming, answerer.modernVersions)
       return answerer.answer(message, incoming)
     }
-    if (message.kind === 'invalid') throw invalidRequest(message.reason)
-    checkUnanswered(message, incoming, answerer.modernVersions)
-    return accept(message, incoming)
+    return withPart(loadOtherMessages, ({ accept }) => accept(message, incoming, answerer))
   }
 
   let span: ServeMessage | undefined
@@ -146,27 +137,31 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     return reply
   }
 
-  /** A message of a batch that a transport has taken apart. */
-  const servePartOf = async (answers: BatchAnswers, message: Message, sender: Admitted): Promise<Reply> => {
+  /** A request of a batch that a transport has taken apart. */
+  const servePartOf = async (
+    answers: BatchAnswers,
+    message: RequestMessage,
+    sender: Admitted,
+  ): Promise<Reply> => {
     const reply = await serve(message, sender, 'single', answers)
-    if (message.kind !== 'request' || !isBuffered(reply) || reply.text === null) return reply
+    if (!isBuffered(reply) || reply.text === null) return reply
     return jsonReply(answers.keep(message.id, reply.text), reply.status, reply.headers)
   }
 
-  /** Each message as if it were sent alone. */
-  const serveBatch = async (values: readonly unknown[], sender: Admitted): Promise<Reply> => {
-    const { batchReply } = await part(loadBatch)
-    const incoming = toIncoming(sender, () => {})
-    const reply = await batchReply(values, sender, incoming, serve, answerer.runs)
-    checkpoint.finish(incoming, reply.status, 'batch')
-    return reply
+  const serveOther = async (value: unknown, body: Body, sender: Admitted): Promise<Reply> => {
+    try {
+      const other = await part(loadOtherMessages)
+      return await other.serveOther(value, sender, { serve, toIncoming, runs: answerer.runs, checkpoint })
+    } catch (error) {
+      return refuseBody(error, body, sender)
+    }
   }
 
   /** For a body that is not a message or not a supported batch. */
   const refuseBody = (error: unknown, body: Body, sender: Admitted): Reply => {
     const incoming = toIncoming(sender, () => {})
     // In a session, a response without an id could not be matched to its request.
-    const id = 'value' in body ? idOf(readMessage(body.value)) : undefined
+    const id = 'value' in body ? readRequest(body.value)?.id : undefined
     const reply = refuse(error, id, incoming)
     checkpoint.finish(incoming, reply.status, 'single')
     return reply
@@ -178,9 +173,8 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
     serve(body, sender) {
       try {
         const value = 'text' in body ? parseJson(body.text, limits) : checkLimits(body.value, limits)
-        if (Array.isArray(value))
-          return serveBatch(value, sender).catch((error: unknown) => refuseBody(error, body, sender))
-        const message = readMessage(value)
+        const message = readRequest(value)
+        if (message === undefined) return serveOther(value, body, sender)
         const { answers } = sender
         return answers === undefined
           ? serve(message, sender, 'single')
@@ -193,22 +187,6 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
 }
 
 /** @throws ProtocolError if the headers contradict the body, or the version is not supported. */
-function checkUnanswered(
-  message: UnansweredMessage,
-  incoming: Incoming,
-  modernVersions: Answerer['modernVersions'],
-): void {
-  const { era, isHttp, versionHeader, sent } = incoming
-  if (message.kind === 'response') {
-    if (versionHeader !== null && isModernVersion(versionHeader))
-      throw invalidRequest('clients do not send responses in this version')
-    return
-  }
-  if (isHttp) checkStandardHeaders(sent, message.method, message.params, 'optional')
-  if (era === 'modern') checkNotificationVersion(message, incoming, modernVersions)
-}
-
-/** @throws ProtocolError like `checkUnanswered`. */
 function checkRequest(
   { method, params }: RequestMessage,
   incoming: Incoming,
@@ -231,30 +209,6 @@ function checkRequest(
   if (!isHttp) return
   if (versionHeader === null) throw mismatch('the MCP-Protocol-Version header is missing')
   checkStandardHeaders(sent, method, params, 'needed')
-}
-
-/** 2026-07-28 does not define headers for notifications: none is required, but a present one must not contradict the body. */
-function checkNotificationVersion(
-  { params }: Message & { readonly kind: 'notification' },
-  { versionHeader }: Incoming,
-  modernVersions: readonly string[] | undefined,
-): void {
-  const inBody = hasEnvelope(params) ? readVersion(params) : undefined
-  const version = versionHeader ?? inBody
-  if (inBody !== undefined && version !== inBody)
-    throw mismatch(`the MCP-Protocol-Version header is "${version}", but the body has "${inBody}"`)
-  if (version !== undefined) checkVersion(version, modernVersions)
-}
-
-/** @throws ProtocolError `-32022`, HTTP 400, for a version that the server does not support. */
-function checkVersion(requested: string, supported: readonly string[] | undefined): void {
-  if (supported === undefined || supported.includes(requested)) return
-  throw new ProtocolError(
-    ErrorCode.unsupportedProtocolVersion,
-    `Unsupported protocol version: ${requested}`,
-    { supported, requested },
-    { status: 400 },
-  )
 }
 
 /** Without a message for a batch, and for a body that is refused. */

@@ -3,7 +3,7 @@
  */
 
 import type { Meta } from '../definition/content.ts'
-import { isObject, type JsonObject } from '../definition/is-object.ts'
+import { isObject } from '../definition/is-object.ts'
 import type { JsonMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import type { Params } from '../request/params.ts'
@@ -33,6 +33,9 @@ export type Message =
     }
   | { readonly kind: 'invalid'; readonly id: RpcId | undefined; readonly reason: string }
 
+export type RequestMessage = Message & { readonly kind: 'request' }
+export type UnansweredMessage = Message & ({ readonly kind: 'notification' } | { readonly kind: 'response' })
+
 export interface JsonLimits {
   /** Maximum levels of nesting. */
   readonly maxDepth: number
@@ -42,7 +45,7 @@ export interface JsonLimits {
   readonly maxStringCharacters: number
 }
 
-const NO_PARAMS: Params = Object.freeze({})
+export const NO_PARAMS: Params = Object.freeze({})
 
 /**
  * Parses a body.
@@ -102,39 +105,16 @@ function inspect(value: unknown, levels: number, seen: Seen): string | undefined
   return undefined
 }
 
-/** Reads one message from parsed JSON. Never throws: `reason` says why a value is not a message. */
-export function readMessage(value: unknown): Message {
-  if (!isObject(value)) return { kind: 'invalid', id: undefined, reason: 'a message must be a JSON object' }
-  const { jsonrpc, id, method, params } = value
-  // Nearly every message.
-  if (jsonrpc === '2.0' && typeof method === 'string' && isId(id)) {
-    if (isObject(params)) return { kind: 'request', id, method, params, value }
-    if (params === undefined) return { kind: 'request', id, method, params: NO_PARAMS, value }
-  }
-  return readOtherMessage(value)
+/** Reads a request from parsed JSON. Undefined for anything else: `readMessage` reads that, and says what is wrong with it. */
+export function readRequest(value: unknown): RequestMessage | undefined {
+  if (!isObject(value)) return undefined
+  const { jsonrpc, id, method, params = NO_PARAMS } = value
+  return jsonrpc === '2.0' && typeof method === 'string' && isId(id) && isObject(params)
+    ? { kind: 'request', id, method, params, value }
+    : undefined
 }
 
-function readOtherMessage(value: JsonObject): Message {
-  const { jsonrpc, id, method, params } = value
-  const readableId = isId(id) ? id : undefined
-  // Without a method the id may belong to a response, so it is not returned as a request's id.
-  const shownId = typeof method === 'string' ? readableId : undefined
-  const invalid = (reason: string): Message => ({ kind: 'invalid', id: shownId, reason })
-  if (jsonrpc !== '2.0') return invalid('"jsonrpc" must be "2.0"')
-  const { result, error } = value
-  if (method === undefined && isObject(result) !== (isObject(error) && Number.isInteger(error.code))) {
-    // Only an error may have no id: its sender could not read the id of our request.
-    return readableId === undefined && (id !== undefined || isObject(result))
-      ? invalid('"id" must be a string or an integer')
-      : { kind: 'response', id: readableId, answer: value.result, value }
-  }
-  if (typeof method !== 'string') return invalid('"method" must be a string')
-  if (params !== undefined && !isObject(params)) return invalid('"params" must be an object')
-  if (id === undefined) return { kind: 'notification', method, params: params ?? NO_PARAMS, value }
-  return invalid('"id" must be a string or an integer')
-}
-
-function isId(value: unknown): value is RpcId {
+export function isId(value: unknown): value is RpcId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
 }
 

@@ -1,6 +1,7 @@
 /**
  * The supported protocol revisions.
  */
+import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 
 /** Without sessions: each request has its version and capabilities. Newest first. */
 export const MODERN_VERSIONS = ['2026-07-28'] as const
@@ -21,4 +22,15 @@ export function isModernVersion(version: string): boolean {
 
 export function isLegacyVersion(version: string): boolean {
   return (LEGACY_VERSIONS as readonly string[]).includes(version)
+}
+
+/** @throws ProtocolError `-32022`, HTTP 400, for a version that the server does not support. */
+export function checkVersion(requested: string, supported: readonly string[] | undefined): void {
+  if (supported === undefined || supported.includes(requested)) return
+  throw new ProtocolError(
+    ErrorCode.unsupportedProtocolVersion,
+    `Unsupported protocol version: ${requested}`,
+    { supported, requested },
+    { status: 400 },
+  )
 }

@@ -1,8 +1,8 @@
 /** Passes a notification or a response to a fresh server of another SDK. */
 import { deadlineError, earliestEnd, watchCall } from '../protocol/deadline.ts'
-import type { UnansweredMessage } from '../protocol/engine.ts'
 import type { CallLimits, Incoming } from '../protocol/engine-options.ts'
 import { toFailure } from '../protocol/failure.ts'
+import type { UnansweredMessage } from '../protocol/json-rpc.ts'
 import { BufferedReply, jsonReply } from '../protocol/reply.ts'
 import { withinLimit } from '../protocol/response-limit.ts'
 import { CLIENT_GONE } from '../protocol/sse-response.ts'

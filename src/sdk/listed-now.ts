@@ -2,8 +2,9 @@
  * Whether a server of another SDK lists a tool or prompt to this caller. Asked if it is not known yet: a low-level `Server` of an SDK has no
  * names before its first list.
  */
-import type { RequestMessage } from '../protocol/engine.ts'
+
 import type { Incoming } from '../protocol/engine-options.ts'
+import type { RequestMessage } from '../protocol/json-rpc.ts'
 import { askForeign } from './ask-foreign.ts'
 import { toCall } from './foreign-call.ts'
 import { listFor, namesIn } from './listed-names.ts'

@@ -112,7 +112,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/sign-in/tokens': 'basic grants machine-tokens tokens verify',
     'src/definition': 'content json-members param-header prompt resource same-data tool-result',
     'src/http': 'admission body body-pieces forwarded hosts preflight public-url refusal refusals request-id',
-    'src/protocol': 'batch describe envelope era failure headers reply versions',
+    'src/protocol': 'batch describe envelope era failure headers other-messages read-message reply versions',
     'src/request': `
       complete dispatch pagination params platform prompts request-url resource-contents
       resource-guards resources tool-list tools`,

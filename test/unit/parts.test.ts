@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { PartError, part } from '../../src/definition/part.ts'
 import type { MCPServer, MCPServerConfig, ToolMiddleware } from '../../src/index.ts'
-import { callTool, deferred, legacy, legacyRequest, modern, textOf } from './_client.ts'
+import { callTool, deferred, legacy, legacyRequest, modern, post, send, textOf } from './_client.ts'
 
 const ELICITS = { meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } } }
 
@@ -202,6 +202,20 @@ describe('a part that cannot be loaded the first time', () => {
     expect(executed).not.toHaveBeenCalled()
     expect(String(onError.mock.calls[0])).toContain('EMFILE')
     expect(textOf(await callTool(server, 't', { text }))).toBe('done')
+  })
+
+  it('what reads messages without a result → -32603 with 500, and the next one is accepted', async () => {
+    const { server, onError } = await failing(
+      '../../src/protocol/load-engine.ts',
+      'loadOtherMessages',
+      async () => ({}),
+    )
+    const message = { jsonrpc: '2.0', method: 'notifications/initialized' }
+
+    const refused = await send(server, post(message))
+    expect(refused).toMatchObject({ status: 500, error: { code: -32603, message: 'Internal error' } })
+    expect(String(onError.mock.calls[0])).toContain('EMFILE')
+    expect((await send(server, post(message))).status).toBe(202)
   })
 
   it('the spans → the call is made without one, and the next one has it', async () => {
