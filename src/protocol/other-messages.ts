@@ -1,4 +1,4 @@
-/** What is not one request that gets its result: batches, notifications, responses, and what is no message. A part, loaded with the first. */
+/** Everything but a single request: batches, notifications, responses and invalid messages. A part, loaded with the first. */
 import type { BatchAnswers } from './batch-answers.ts'
 import { batchReply } from './batch-reply.ts'
 import type { Admitted, Checkpoint, Extent, Incoming } from './engine-options.ts'
@@ -41,7 +41,7 @@ interface Acceptor {
   readonly modernVersions: readonly string[] | undefined
 }
 
-/** @throws ProtocolError for what is no message, and if the headers contradict the body, or the version is not supported. */
+/** @throws ProtocolError for an invalid message, and if the headers contradict the body, or the version is not supported. */
 export async function accept(
   message: Exclude<Message, { kind: 'request' }>,
   incoming: Incoming,
