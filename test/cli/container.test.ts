@@ -198,7 +198,7 @@ function ask(
       response.setEncoding('utf8').on('data', (part: string) => {
         text += part
       })
-      response.on('end', () => resolve({ status: response.statusCode!, text }))
+      response.on('close', () => resolve({ status: response.statusCode!, text }))
     })
     asked.end(body)
   })

@@ -60,7 +60,8 @@ function ask(path: string, headers: Record<string, string>, body = '{}', method 
         response.setEncoding('utf8').on('data', (chunk: string) => {
           text += chunk
         })
-        response.on('end', () =>
+        // Also where the connection breaks within the body: a server that refuses headers may do that.
+        response.on('close', () =>
           resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
         )
       },

@@ -219,7 +219,7 @@ function postRaw(origin: string, path: string, token?: string): Promise<{ status
       response.on('data', (chunk) => {
         body += chunk
       })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+      response.on('close', () => resolve({ status: response.statusCode ?? 0, body }))
     })
     sent.on('error', reject)
     sent.end(CALL)
