@@ -22,7 +22,7 @@ export async function batchReply(
   serve: Serve,
   runs: (message: Message) => boolean,
 ): Promise<Reply> {
-  const messages = checkBatch(values, sender.request.headers.get('mcp-protocol-version'))
+  const messages = checkBatch(values, sender.sent.get('mcp-protocol-version'))
   // One shared object: only the first message uses the count of the HTTP request.
   const buffered: Admitted = { ...sender, platform: { ...sender.platform, canStream: false } }
   const outcomes: Reply[] = []

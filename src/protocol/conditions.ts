@@ -7,8 +7,8 @@ import type { EngineOptions, Incoming } from './engine-options.ts'
 import { acceptedTypes } from './sse-response.ts'
 
 /** Whether the response to a message can be streamed: both the platform and the client must support it. */
-export function canStream({ platform, request }: Pick<Incoming, 'platform' | 'request'>): boolean {
-  return platform.canStream !== false && acceptedTypes(request.headers.get('accept')).canStream
+export function canStream({ platform, sent }: Pick<Incoming, 'platform' | 'sent'>): boolean {
+  return platform.canStream !== false && acceptedTypes(sent.get('accept')).canStream
 }
 
 /** What the server has for this message. */
@@ -25,7 +25,7 @@ export function conditionsOf(
     protocolVersion,
     clientCapabilities,
   }: Pick<Conditions, 'era' | 'protocolVersion' | 'clientCapabilities'>,
-  incoming: Pick<Incoming, 'platform' | 'request'>,
+  incoming: Pick<Incoming, 'platform' | 'sent'>,
   {
     bus,
     asking,

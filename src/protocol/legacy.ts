@@ -126,9 +126,9 @@ function toCall(
   }
 }
 
-function sessionIdOf(declared: Declared | undefined, { platform, request }: Incoming): string | undefined {
+function sessionIdOf(declared: Declared | undefined, { platform, sent }: Incoming): string | undefined {
   if (platform.session !== undefined) return platform.session.id
-  return declared === undefined ? undefined : (request.headers.get('mcp-session-id') ?? undefined)
+  return declared === undefined ? undefined : (sent.get('mcp-session-id') ?? undefined)
 }
 
 /** Version negotiation (MCP 2025-11-25, "Lifecycle"): the requested version if it is supported, else the newest supported one. */

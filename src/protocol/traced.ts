@@ -20,16 +20,16 @@ export function createTraced(
 ): ServeMessage {
   return async (message, incoming) => {
     if (message.kind !== 'request') return serveMessage(message, incoming)
-    const { record, facts, startedAt, request, requestId, waitUntil } = incoming
+    const { record, facts, startedAt, sent, requestId, waitUntil } = incoming
     const { id, method, params } = message
     const report = (error: unknown): void => reportError(error, { requestId, telemetry: true })
-    const traced = { id, method, params, headers: request.headers, startedAt, waitUntil }
+    const traced = { id, method, params, headers: sent, startedAt, waitUntil }
     const span = start(telemetry, traced, report)
     const end = (status: number): void => {
       const outcome = {
         status,
         protocolVersion: record.protocolVersion,
-        sessionId: request.headers.get('mcp-session-id') ?? undefined,
+        sessionId: sent.get('mcp-session-id') ?? undefined,
         code: record.code,
         isToolError: facts.isToolError,
         isListed: facts.isListed?.(),

@@ -25,7 +25,8 @@ export async function isListedNow(
   const { progressToken: _, ...meta } = { ...(params._meta as object | undefined) } as {
     progressToken?: unknown
   }
-  const asking = { ...incoming, request: withoutNames(incoming.request, method) }
+  const request = withoutNames(incoming.request, method)
+  const asking = { ...incoming, request, sent: request.headers }
   try {
     let cursor: unknown
     for (let page = 0; page < MAX_PAGES; page++) {
