@@ -7,6 +7,8 @@ import { setNewest } from '../definition/set-newest.ts'
 
 /** Of some kilobytes each, in the order in which they came. */
 const MAX_TOKENS = 100
+/** So that somebody who fetches many tokens does not push out those of all others. */
+const MAX_TOKENS_OF_ONE = 25
 
 type Header = JWTVerifyResult['protectedHeader']
 
@@ -27,7 +29,11 @@ export interface VerifiedTokens {
 /** Forgets all when the keys are others. Whether a token has expired is not its matter: that is checked in each call. */
 export function createVerifiedTokens(): VerifiedTokens {
   let current: number | undefined
-  const tokens = new Map<string, { readonly header: Header; readonly claims: string }>()
+  const tokens = new Map<string, Known>()
+  const makeRoom = (owner: unknown): void => {
+    const own = [...tokens].filter(([, known]) => known.owner === owner)
+    if (own.length >= MAX_TOKENS_OF_ONE) tokens.delete(own[0]![0])
+  }
   return {
     find(token, version) {
       if (version !== current) tokens.clear()
@@ -37,7 +43,20 @@ export function createVerifiedTokens(): VerifiedTokens {
     },
     add(token, { header, claims }, version) {
       if (version === undefined || version !== current) return
-      setNewest(tokens, token, { header, claims: JSON.stringify(claims) }, MAX_TOKENS)
+      const owner = ownerOf(claims)
+      makeRoom(owner)
+      setNewest(tokens, token, { header, claims: JSON.stringify(claims), owner }, MAX_TOKENS)
     },
   }
+}
+
+interface Known {
+  readonly header: Header
+  readonly claims: string
+  readonly owner: unknown
+}
+
+/** Whose token it is: a user's, or that of a client that acts for itself. */
+function ownerOf({ sub, client_id: clientId, azp }: JWTPayload): unknown {
+  return sub ?? clientId ?? azp
 }
