@@ -234,11 +234,8 @@ export class ForeignRequest {
       const visible = this.#visible(sent)
       this.finish(visible === sent ? onOneLine(text, sent) : JSON.stringify(visible), status, headers)
     }
-    // An error of what may not exist.
-    const hidden =
-      isFailure(sent) && !names.has(method, params.name)
-        ? hiddenName(method, params, incoming.access, scopes)
-        : undefined
+    // An error of what may not exist. `names` does not tell: it has what the server lists to any of its callers.
+    const hidden = isFailure(sent) ? hiddenName(method, params, incoming.access, scopes) : undefined
     if (hidden === undefined) {
       deliver()
       return

@@ -5,6 +5,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import { Server as LowLevelV2, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
+import { toCaller } from '../../../src/auth/host-caller.ts'
 import { bearer } from '../../../src/auth.ts'
 import { type FromSdkOptions, fromSdk, type GuardedNames, type HostedServer } from '../../../src/sdk.ts'
 import { type Answer, CLIENT, legacy, modern, namesIn, post } from '../_client.ts'
@@ -559,6 +560,33 @@ describe.each([
     for (const era of eras) expect((await era(server, 'tools/call', fails)).error?.code).toBe(-32603)
   })
 })
+
+it.each([
+  ['v1', McpServerV1, legacy],
+  ['v2', McpServer, modern],
+] as const)(
+  'SDK %s: what the server has for one caller alone does not exist for a caller that the host does not name, whoever called first [guarded.hidden]',
+  async (_sdk, Server, era) => {
+    const factory = ({ authInfo }: { readonly authInfo?: { readonly scopes: readonly string[] } }) => {
+      const server = new Server(INFO) as McpServer
+      for (const name of ['refund', ...(authInfo?.scopes ?? [])])
+        server.registerTool(name, {}, () => ({ content: [] }))
+      return server
+    }
+    const scopes = { tools: { refund: ['orders'] } }
+    const server = fromSdk(factory as never, { log: false, auth: 'host', scopes })
+    const ann = await toCaller({ token: 'of ann', clientId: 'ann', scopes: ['orders', 'salaries'] })
+    const caller = { platform: { caller: ann! } }
+    expect(namesIn(await era(server, 'tools/list', {}, caller))).toContain('salaries')
+    const said = async (name: string) => {
+      const { status, message } = await era(server, 'tools/call', { name, arguments: {} })
+      return [status, JSON.stringify(message).replaceAll(name, 'it')]
+    }
+    const absent = await said('unknown')
+    expect(absent[0]).toBe(401)
+    expect(await said('salaries')).toEqual(absent)
+  },
+)
 
 describe('an anonymous caller', () => {
   it.each([
