@@ -99,7 +99,11 @@ function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: Li
   }
 
   const runV2 = async (call: ForeignCall): Promise<ForeignAnswer> => {
-    handler ??= createHandler()
+    handler ??= createHandler().catch((error: unknown) => {
+      // The next call loads the SDK again.
+      handler = undefined
+      throw error
+    })
     const running: { readonly call: ForeignCall; thrown?: { readonly error: unknown } } = { call }
     calls.set(call.request, running)
     const server = await handler

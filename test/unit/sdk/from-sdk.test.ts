@@ -348,3 +348,19 @@ describe('what cannot be served', () => {
     expect(onError).toHaveBeenCalledOnce()
   })
 })
+
+it('SDK v2: what fails once when the first call prepares it is prepared again for the next', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  let prepared = 0
+  const handler = {
+    get responseMode(): string {
+      if (prepared++ === 0) throw new Error('no file today')
+      return 'auto'
+    },
+  }
+  const server = create('v2', { handler })
+  const first = await Promise.all([1, 2].map(() => modern(server, 'tools/list')))
+  expect(first.map(({ error }) => error?.code)).toEqual([-32603, -32603])
+  expect(namesIn(await modern(server, 'tools/list'))).toContain('add')
+  expect(prepared).toBe(2)
+})
