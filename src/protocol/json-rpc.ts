@@ -80,9 +80,11 @@ interface Seen extends Pick<JsonLimits, 'maxMembers' | 'maxStringCharacters'> {
 function inspect(value: unknown, levels: number, seen: Seen): string | undefined {
   if (value === null || typeof value !== 'object') return undefined
   if (levels === 0) return 'the JSON is nested too deeply'
-  const { maxStringCharacters } = seen
-  for (const key in value) {
-    if (++seen.members > seen.maxMembers) return `the JSON has more than ${seen.maxMembers} members`
+  const { maxMembers, maxStringCharacters } = seen
+  // Of a list no more than tells that it is too long: the loop first makes a string of each index.
+  const given = Array.isArray(value) && value.length > maxMembers ? value.slice(0, maxMembers + 1) : value
+  for (const key in given) {
+    if (++seen.members > maxMembers) return `the JSON has more than ${maxMembers} members`
     if (key === '__proto__') return 'the key "__proto__" is not allowed'
     const child = (value as Record<string, unknown>)[key]
     if (typeof child === 'string') {

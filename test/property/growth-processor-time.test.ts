@@ -3,6 +3,7 @@ import { expect, it, test } from 'vitest'
 import { jsonFormat } from '../../deploy/add/json-format.ts'
 import { pretty } from '../../deploy/playground/browser/json.ts'
 import { compileUriTemplate } from '../../src/definition/uri-template.ts'
+import { MCPServer } from '../../src/index.ts'
 import { cpuMs, ownCpuMs } from '../_cpu.ts'
 import { formPost, names } from '../unit/sign-in/attacks/_names.ts'
 import { createWholeServer } from '../unit/sign-in/attacks/_whole-server.ts'
@@ -68,6 +69,26 @@ it('a message of 200 KB is shown in the playground in no longer the deeper it is
   for (let turn = 0; turn < 20; turn++) pretty(nested)
   // It took 38 s.
   expect(ownCpuMs() - before).toBeLessThan(2000)
+})
+
+it('a body of two million items is refused with little more work than parsing it takes', async () => {
+  const server = new MCPServer({ name: 'Shop', version: '1.0.0', log: false })
+  const items = '0,'.repeat(2_000_000)
+  const cost = async (end: string): Promise<number> => {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"items":[${items}${end}`
+    const headers = { 'content-type': 'application/json', accept: 'application/json' }
+    const costs: number[] = []
+    for (let turn = 0; turn < 5; turn++) {
+      const request = new Request('https://shop.example/mcp', { method: 'POST', headers, body })
+      const start = ownCpuMs()
+      expect((await server.fetch(request)).status).toBe(400)
+      costs.push(ownCpuMs() - start)
+    }
+    return Math.min(...costs)
+  }
+  const parsing = await cost('?')
+  // Looking at each item took six times as long.
+  expect(await cost('0]}}')).toBeLessThan(3 * parsing + 10)
 })
 
 it.each(['/oauth/token', '/oauth/authorize', '/connections'])(
