@@ -45,7 +45,7 @@ export interface RunningServer {
 
 interface BunGlobal {
   readonly Bun: {
-    serve(options: { fetch: BunFetch; development: false; port: number; hostname: string }): BunServer
+    serve(options: BunHandler & { port: number; hostname: string }): BunServer
   }
   readonly process: { readonly env: unknown }
 }
@@ -54,6 +54,13 @@ const OPTIONS: Names<BunOptions> = { env: 1 }
 const SERVE_OPTIONS: Names<ServeOptions> = { ...OPTIONS, port: [0, 65535], hostname: 'string' }
 
 type BunFetch = (request: Request, server: BunServer) => Promise<Response>
+
+interface BunHandler {
+  fetch: BunFetch
+  development: false
+  reusePort: false
+}
+
 type Track = (work: Promise<unknown>) => void
 
 const CLOSE_GRACE_MS = 5000
@@ -66,7 +73,7 @@ const CLOSE_GRACE_MS = 5000
  * export default { ...bun(server), port: 3000, hostname: '127.0.0.1' }
  * ```
  */
-export function bun(server: FetchServer, options: BunOptions = {}): { fetch: BunFetch; development: false } {
+export function bun(server: FetchServer, options: BunOptions = {}): BunHandler {
   requireServer('bun', server)
   refuseUnknown('bun', options, OPTIONS)
   return createFetch(server, options, () => {})
@@ -107,16 +114,14 @@ export function serve(server: FetchServer, options: ServeOptions = {}): RunningS
   }
 }
 
-function createFetch(
-  server: FetchServer,
-  options: BunOptions,
-  track: Track,
-): { fetch: BunFetch; development: false } {
+function createFetch(server: FetchServer, options: BunOptions, track: Track): BunHandler {
   const waitUntil = (promise: Promise<unknown>): void => track(promise.catch(printError))
   const mayNotify = isLongLived(platform().process?.env)
   return {
     // Otherwise Bun answers an error of an app with a page that shows its source, unless NODE_ENV is `production`.
     development: false,
+    // Otherwise Bun 1.4 shares the port with another process where `development` is false: a second server starts, and gets half of the calls.
+    reusePort: false,
     fetch: (request, listener) => {
       const clientAddress = listener.requestIP(request)?.address
       // Bun closes a connection after 10 seconds without data; a call that is answered in JSON may take longer.

@@ -23,3 +23,8 @@ it('an app that throws → 500 without the reason or the source, also in develop
   expect(status).toBe(500)
   expect(body).not.toMatch(/secret|_failing-app|<html/i)
 })
+
+it('a port in use → Bun’s error, and no second server that gets half of the calls', async () => {
+  const { stdout } = await promisify(execFile)('bun', [join(import.meta.dirname, '_port.ts')])
+  expect(JSON.parse(stdout)).toEqual(['EADDRINUSE', 'EADDRINUSE'])
+})
