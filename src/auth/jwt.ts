@@ -82,6 +82,7 @@ const ASYMMETRIC = [
 ]
 
 const SCOPE_CLAIMS = ['scope', 'scp']
+const OTHER_AUDIENCE = 'The token was issued for a different audience.'
 const KEYS_MAX_AGE_MS = 600_000
 /** For how long keys are used if they cannot be fetched again. */
 const KEYS_MAX_KEPT_MS = 86_400_000
@@ -137,7 +138,7 @@ export function jwt(options: JwtOptions): Auth {
           })
       const { claims, header } = signed
       if (!isStandardAudience && !isFor(claims[audienceClaim], audience)) {
-        throw new InvalidTokenError('The token was issued for a different audience.')
+        throw new InvalidTokenError(OTHER_AUDIENCE)
       }
       const refusal = tokenKindRefusal({ issuer, header, claims }, options)
       if (refusal !== undefined) throw refusal
@@ -276,6 +277,7 @@ function refusalOf(error: unknown): Error {
   if (isA(error, VerifierUnavailableError)) return error
   if (isA(error, errors.JWTExpired)) return new InvalidTokenError('The token has expired.')
   if (isA(error, errors.JWTClaimValidationFailed)) {
+    if (error.claim === 'aud') return new InvalidTokenError(OTHER_AUDIENCE)
     const message = `The token has the wrong ${error.claim}.`
     return error.claim === 'iss' ? new UnknownTokenError(message) : new InvalidTokenError(message)
   }

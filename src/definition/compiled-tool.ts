@@ -144,7 +144,9 @@ function describeObject(name: string, schema: JsonSchema): JsonSchema {
   const { type } = schema
   if (isObjectSchema(schema)) return schema
   if (type === undefined) return { type: 'object', ...schema }
-  throw new TypeError(`inputSchema of tool "${name}" must describe an object, not ${JSON.stringify(type)}.`)
+  throw new TypeError(
+    `inputSchema of tool "${name}" must describe an object, not ${JSON.stringify(type)}: write z.object({ … }) around it.`,
+  )
 }
 
 function isEmptyShape(schema: unknown): boolean {

@@ -155,7 +155,10 @@ function toJsonSchema(schema: StandardSchemaV1, label: string, direction: 'input
   try {
     return jsonSchema[direction]({ target: 'draft-2020-12' })
   } catch (error) {
-    throw new TypeError(`${label} cannot be converted to JSON Schema: ${textOf(error)}.`, { cause: error })
+    throw new TypeError(
+      `${label} cannot be converted to JSON Schema: ${textOf(error)}. Write what JSON has, such as z.iso.datetime() for z.date().`,
+      { cause: error },
+    )
   }
 }
 

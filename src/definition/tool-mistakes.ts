@@ -1,5 +1,6 @@
 /** Recognizes tools written for older versions of other frameworks, and refuses them with a message that says what to write instead. */
 
+import { isThenable } from './hook.ts'
 import type { CompiledSchema } from './schema.ts'
 
 /** `({ context }) => …`, also as a method, and after a minifier, which keeps property names. */
@@ -26,7 +27,11 @@ export function checkToolShape(name: string, tool: object | undefined): void {
     const other = ['handler', 'callback', 'run'].find(
       (one) => typeof Reflect.get(tool ?? {}, one) === 'function',
     )
-    const remedy = typeof tool === 'function' ? ': write createTool({ id, execute })' : ''
+    const remedy = isThenable(tool)
+      ? ': it is a promise, write await before it'
+      : typeof tool === 'function'
+        ? ': write createTool({ id, execute })'
+        : ''
     throw new TypeError(
       `Tool "${name}" has no execute function${other === undefined ? remedy : `: name "${other}" so`}.`,
     )

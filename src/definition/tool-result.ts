@@ -114,6 +114,8 @@ function fromValue(output: unknown, isStructured: boolean): CallToolResult {
   if (output === undefined) return { content: [] }
   if (typeof output === 'string') return isStructured ? ofText(output, output) : ofText(output)
   const text = JSON.stringify(output)
+  // Its text would be its source.
+  if (typeof output === 'function') throw new TypeError('execute returned a function: return its result.')
   if (text === undefined) return ofText(String(output))
   const isObject = text.startsWith('{') || text.startsWith('[')
   if (text === '{}') checkPlain(output as object)

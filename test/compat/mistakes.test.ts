@@ -67,6 +67,15 @@ it.each<[string, () => unknown]>([
   expect(text).toContain(`an object of type ${kind}: return its content instead`)
 })
 
+it('a function as result is an error that says so, without its source', async () => {
+  const returns = () => () => 'of the source'
+  const server = serverOf({ tools: { tool: { description: 'x', execute: returns } }, onError: () => {} })
+  const { isError, text } = await call(server, 'tool', {})
+  expect(isError).toBe(true)
+  expect(text).toContain('execute returned a function: return its result.')
+  expect(text).not.toContain('of the source')
+})
+
 it.each([
   [
     'an object of a class',

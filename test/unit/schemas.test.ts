@@ -131,7 +131,12 @@ describe('a Standard Schema that does not know JSON Schema (valibot)', () => {
       '(valibot) cannot be converted to JSON Schema: wrap it in toStandardJsonSchema()',
     ],
     ['one field of a shape', { a: v.string() }, 'a in inputSchema of tool "t" (valibot) cannot be converted'],
-    ['what no JSON Schema says', z.object({ d: z.date() }), 'to JSON Schema: Date cannot be represented'],
+    [
+      'what no JSON Schema says',
+      z.object({ d: z.date() }),
+      'to JSON Schema: Date cannot be represented in JSON Schema. Write what JSON has, such as z.iso.datetime() for z.date().',
+    ],
+    ['a list', z.array(z.string()), 'must describe an object, not "array": write z.object({ … }) around it.'],
     ['zod 3.23', { safeParse: () => {}, _def: {} }, 'is a zod 3 schema: use zod 4.2 or newer'],
     ['a shape of zod 3.23', { a: { safeParse: () => {}, _def: {} } }, 'is a zod 3 schema'],
     ['zod 4.0', standard('zod'), '(zod) cannot be converted to JSON Schema: use zod 4.2 or newer'],

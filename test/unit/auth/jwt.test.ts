@@ -89,6 +89,11 @@ describe('a bad token → 401', () => {
     expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"')
   })
 
+  it('for somebody else says so, in the words of the troubleshooting page', async () => {
+    const response = await discover(server(), await issuer.sign({ aud: 'https://other.example/mcp' }))
+    expect(await response.text()).toContain('The token was issued for a different audience.')
+  })
+
   it('that is unsigned, however it spells "none" [auth.jwt]', async () => {
     const claims = { iss: issuer.url, aud: AUDIENCE, exp: seconds(60) }
     expect(await statusOf(new UnsecuredJWT(claims).encode())).toBe(401)

@@ -168,6 +168,12 @@ it('a tool with "handler" → the error says "execute"', () => {
   )
 })
 
+it('a promise of a tool → the error says to await it', () => {
+  expect(() => serve({ tools: { one: Promise.resolve({}) } })).toThrow(
+    'Tool "one" has no execute function: it is a promise, write await before it.',
+  )
+})
+
 it.each([
   ['port', 'it is an option of serve.'],
   ['hostname', 'it is an option of serve.'],
