@@ -89,9 +89,9 @@ const ranByProcess = new Map<string, Map<string, number>>()
 
 /** Microseconds that all threads of a process have run (Linux, /proc/<pid>/task/<tid>/schedstat). Never less than before. */
 export function cpuMicrosecondsOf(pid: number): number {
-  const process = `${pid} ${startOf(pid)}`
-  const ran = ranByProcess.get(process) ?? new Map<string, number>()
-  ranByProcess.set(process, ran)
+  const key = `${pid} ${startOf(pid)}`
+  const ran = ranByProcess.get(key) ?? new Map<string, number>()
+  ranByProcess.set(key, ran)
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const now = nanoseconds(`/proc/${pid}/task/${thread}/schedstat`)
     ran.set(thread, Math.max(now, ran.get(thread) ?? 0))

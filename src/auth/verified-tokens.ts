@@ -4,6 +4,7 @@
  */
 import type { JWTPayload, JWTVerifyResult } from 'jose'
 import { setNewest } from '../definition/set-newest.ts'
+import { clientOf } from './identity.ts'
 
 /** Of some kilobytes each, in the order in which they came. */
 const MAX_TOKENS = 100
@@ -43,7 +44,8 @@ export function createVerifiedTokens(): VerifiedTokens {
     },
     add(token, { header, claims }, version) {
       if (version === undefined || version !== current) return
-      const owner = ownerOf(claims)
+      // A user, or a client that acts for itself.
+      const owner = claims.sub ?? clientOf(claims)
       makeRoom(owner)
       setNewest(tokens, token, { header, claims: JSON.stringify(claims), owner }, MAX_TOKENS)
     },
@@ -54,9 +56,4 @@ interface Known {
   readonly header: Header
   readonly claims: string
   readonly owner: unknown
-}
-
-/** Whose token it is: a user's, or that of a client that acts for itself. */
-function ownerOf({ sub, client_id: clientId, azp }: JWTPayload): unknown {
-  return sub ?? clientId ?? azp
 }

@@ -152,11 +152,11 @@ export class Replay implements StepsCall {
 
   /** Undefined while questions can be asked; otherwise the promise that a question returns. */
   refusal(): Promise<never> | undefined {
-    return this.#isTooLate() ? Promise.reject(new QuestionError('CALL_OVER', TOO_LATE)) : this.over()
+    return this.#warnIfTooLate() ? Promise.reject(new QuestionError('CALL_OVER', TOO_LATE)) : this.over()
   }
 
-  /** For a question whose call has its answer. The log says so, since a tool that forgot `await` sees no error. */
-  #isTooLate(): boolean {
+  /** Whether the call of a question has its answer. The log says so, since a tool that forgot `await` sees no error. */
+  #warnIfTooLate(): boolean {
     const isAnswered = this.#phase === 'answered' && !this.#options.signal().aborted
     if (isAnswered) warnOperator(TOO_LATE)
     return isAnswered
@@ -208,7 +208,7 @@ export class Replay implements StepsCall {
     // If the call was aborted in the meantime, waiting for an answer would never end.
     const late = this.over()
     if (late !== undefined) return late
-    this.#isTooLate()
+    this.#warnIfTooLate()
     // A copy, since the tool may change the object that it passed.
     const asked = { ...question, params: JSON.parse(text)[2] as object }
     this.#open.push({ key, question: count === 0 ? asked : askedAgain(asked, reason) })
