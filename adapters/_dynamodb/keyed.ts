@@ -1,6 +1,7 @@
 /** A transactional store in a DynamoDB table of its own: an item for each entry, and a transaction for each commit. */
 import { backoffMs } from '../../src/definition/backoff.ts'
 import { memberOf, textOf } from '../../src/definition/error-text.ts'
+import { keepUnlessFailed } from '../../src/definition/keep-unless-failed.ts'
 import { type Names, requireOptions } from '../../src/definition/unknown-option.ts'
 import type { OutageOptions } from '../../src/events/outage.ts'
 import { compareKeys, isEntryKey, RECEIPT_MS, toCommit, toRange } from '../../src/keyed/commit.ts'
@@ -91,14 +92,10 @@ export function openKeyedItems(
   }
 
   // It has measured nothing before its first answer.
-  let first: Promise<unknown> | undefined
+  const firstAnswer = keepUnlessFailed(() => get('clock'))
   return {
     async clockOffsetMs() {
-      first ??= get('clock').catch((error: unknown) => {
-        first = undefined
-        throw error
-      })
-      await first
+      await firstAnswer()
       return clockOffsetMs()
     },
     async read(key) {

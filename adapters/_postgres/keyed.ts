@@ -1,4 +1,5 @@
 /** A transactional store in a table of Postgres. Each operation is one statement, so that any driver and any pooler works. */
+import { keepUnlessFailed } from '../../src/definition/keep-unless-failed.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
 import { isEntryKey, toCommit, toRange } from '../../src/keyed/commit.ts'
@@ -62,15 +63,9 @@ export function openKeyedTable(
   })
   const migrate = (): Promise<void> =>
     runMigration(run, toKeyedMigration(kind, table), `The table "${table}" of ${kind}s`)
-  let migrated: Promise<void> | undefined
+  const migrateOnce = keepUnlessFailed(migrate)
   const query = async (text: string, ...values: string[]): Promise<Row[]> => {
-    if (createTable) {
-      migrated ??= migrate().catch((error: unknown) => {
-        migrated = undefined
-        throw error
-      })
-      await migrated
-    }
+    if (createTable) await migrateOnce()
     return run(text, values)
   }
   const clock = createMeasuredClock(async () =>

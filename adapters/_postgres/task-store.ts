@@ -3,6 +3,7 @@
  * works, including HTTP drivers.
  */
 
+import { keepUnlessFailed } from '../../src/definition/keep-unless-failed.ts'
 import { stageIn } from '../../src/definition/stage.ts'
 import { type Names, refuseUnknown } from '../../src/definition/unknown-option.ts'
 import { OUTAGE_OPTIONS, type OutageOptions, toReport } from '../../src/events/outage.ts'
@@ -91,14 +92,7 @@ export function postgresTaskStore(
   const ask = createStoreAsk(options, 'Postgres')
   let purgedAt = Number.NEGATIVE_INFINITY
 
-  let migrated: Promise<unknown> | undefined
-  const migrateOnce = (): Promise<unknown> => {
-    migrated ??= migrateTable(name.get()).catch((error: unknown) => {
-      migrated = undefined
-      throw error
-    })
-    return migrated
-  }
+  const migrateOnce = keepUnlessFailed(async () => migrateTable(name.get()))
 
   const migrateTable = (named: string): Promise<void> =>
     runMigration(run, toMigration(named), `The task table "${named}"`)

@@ -3,6 +3,7 @@
  */
 import type { Env } from '../definition/context.ts'
 import { textOf } from '../definition/error-text.ts'
+import { keepUnlessFailed } from '../definition/keep-unless-failed.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { AiSdkEmbeddingModel, ProviderOptions } from './ai-sdk.ts'
 import { loadEmbeddingModel, type ModelName, readModelName } from './named-model.ts'
@@ -119,11 +120,9 @@ function bound(options: BoundEmbeddingModel): EmbedFunction {
 
 /** Some providers take fewer strings at once than the default. */
 function byName(name: string): EmbedFunction {
-  let loading: Promise<AiSdkEmbeddingModel> | undefined
+  const load = keepUnlessFailed(async () => loadEmbeddingModel(name))
   return async (texts, call) => {
-    loading ??= loadEmbeddingModel(name)
-    const model = await loading.catch((error: unknown) => {
-      loading = undefined
+    const model = await load().catch((error: unknown) => {
       throw new EmbeddingError(textOf(error))
     })
     const size = (await limitOf(model)) ?? texts.length

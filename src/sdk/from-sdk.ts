@@ -1,6 +1,7 @@
 /**
  * `fromSdk`: serves the official SDK servers that a factory creates, a fresh one for each request.
  */
+import { keepUnlessFailed } from '../definition/keep-unless-failed.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import { refuseMisplaced } from '../http/hosting.ts'
@@ -79,9 +80,9 @@ function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: Li
     return server
   }
   const calls = new WeakMap<Request, { readonly call: ForeignCall; thrown?: { readonly error: unknown } }>()
-  let handler: Promise<SdkHandler> | undefined
+  let isKnownV2 = false
   /** SDK v2 creates the servers itself, and passes only the request of each. */
-  const createHandler = async (): Promise<SdkHandler> => {
+  const toHandler = keepUnlessFailed(async (): Promise<SdkHandler> => {
     const create = await loadHandler()
     return create(
       async ({ requestInfo, ...given }) => {
@@ -96,17 +97,12 @@ function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: Li
       },
       { keepAliveMs: 0, maxSubscriptions: 2 ** 31, ...handlerOptions },
     )
-  }
+  })
 
   const runV2 = async (call: ForeignCall): Promise<ForeignAnswer> => {
-    handler ??= createHandler().catch((error: unknown) => {
-      // The next call loads the SDK again.
-      handler = undefined
-      throw error
-    })
     const running: { readonly call: ForeignCall; thrown?: { readonly error: unknown } } = { call }
     calls.set(call.request, running)
-    const server = await handler
+    const server = await toHandler()
     const response = await server.fetch(call.request, {
       parsedBody: call.message,
       ...(call.auth !== undefined && { authInfo: call.auth }),
@@ -117,7 +113,7 @@ function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: Li
   }
 
   return async (call) => {
-    if (handler !== undefined) return runV2(call)
+    if (isKnownV2) return runV2(call)
     const server = await createFresh({
       era: call.era,
       ...(call.auth !== undefined && { authInfo: call.auth }),
@@ -125,6 +121,7 @@ function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: Li
       ...surroundings(call),
     })
     if (isV2(server)) {
+      isKnownV2 = true
       await server.close()
       return runV2(call)
     }

@@ -258,6 +258,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/http/guard.ts': 'Guard',
       'src/http/hono-auth.ts': 'honoAuth.next',
       'src/definition/for-env.ts': 'forEnv.given',
+      'src/definition/keep-unless-failed.ts': 'keepUnlessFailed keepUnlessFailed.make',
       'src/definition/part.ts': 'withPart.use',
       'src/http/mounted.ts': 'mounted.serveBeside mountedAt.serve',
       'src/http/other-methods.ts': 'AnswerOtherMethod SharedChecks.guard SharedChecks.traffic',

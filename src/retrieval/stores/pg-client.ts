@@ -1,4 +1,5 @@
 /** Adapts any Postgres driver to one function. */
+import { keepUnlessFailed } from '../../definition/keep-unless-failed.ts'
 
 export type Rows = readonly { readonly [column: string]: unknown }[]
 
@@ -24,11 +25,8 @@ export interface PgConnection {
 export function toRun({ client, connectionString }: PgConnection): RunSql {
   if (client === undefined) {
     if (!connectionString) throw new TypeError('pgVector needs "client" or "connectionString".')
-    let connected: Promise<RunSql> | undefined
-    return async (sql, parameters) => {
-      connected ??= connect(connectionString)
-      return (await connected)(sql, parameters)
-    }
+    const toConnected = keepUnlessFailed(() => connect(connectionString))
+    return async (sql, parameters) => (await toConnected())(sql, parameters)
   }
   // `query` first, since Neon's also has an `unsafe`, which does not run statements.
   if ('query' in client) return async (sql, parameters) => toList(await client.query(sql, parameters))
