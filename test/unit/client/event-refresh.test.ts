@@ -5,6 +5,7 @@ import { staticTokens } from '../../../src/auth.ts'
 import type { EventSubscribeSettings, EventSubscription, MCPClientError } from '../../../src/client.ts'
 import { MCPServer } from '../../../src/index.ts'
 import { createEvent, createMemoryEvents, type EventSender, events } from '../../../src/mcp-events.ts'
+import { settled } from '../../_outside.ts'
 import { DISCOVERED } from './_event-servers.ts'
 import { createClient } from './_servers.ts'
 
@@ -24,18 +25,6 @@ interface Asked {
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-  // Other threads use it, too, so that it may take longer than any number of turns.
-  for (const name of ['digest', 'sign', 'importKey'] as const) {
-    const work = crypto.subtle[name].bind(crypto.subtle) as (...given: unknown[]) => Promise<unknown>
-    vi.spyOn(crypto.subtle, name as 'digest').mockImplementation((async (...given: unknown[]) => {
-      pending++
-      try {
-        return await work(...given)
-      } finally {
-        pending--
-      }
-    }) as typeof crypto.subtle.digest)
-  }
 })
 afterEach(() => {
   // First: what a spy restores is the function that it found.
@@ -43,7 +32,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Requests that will be answered, and work outside of this thread: a stream has begun before its server is done. */
+/** Requests that will be answered. */
 let pending = 0
 
 /** Lets requests in this process end, unless they wait for a timer. */
@@ -52,8 +41,8 @@ async function settle(): Promise<void> {
   let turns = 0
   // On a busy machine the time alone says little.
   const isOver = (): boolean => turns++ > 20_000 && performance.now() > until
-  for (let quiet = 0; quiet < 10; quiet = pending > 0 && !isOver() ? 0 : quiet + 1)
-    await new Promise((resolve) => setImmediate(resolve))
+  do await settled()
+  while (pending > 0 && !isOver())
 }
 
 /** Passes as little time as the work needs. */
