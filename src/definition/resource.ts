@@ -165,6 +165,8 @@ export interface CompiledFixedResource {
   readonly resource: Resource
   readonly json: string
   readonly config: FixedResourceConfig
+  /** How many of the templates come before it, and so serve its URI if they match. Undefined: none. */
+  readonly after?: number
 }
 
 export interface CompiledTemplateResource {

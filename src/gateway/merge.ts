@@ -124,6 +124,8 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
       compileTool(name, { ...toTool(name, tool, relayed), ...scopes }),
     )
   }
+  // A URI that an item before this server's may have, its own or that of a server before it, stays with that item.
+  const after = merging.templates.size
   for (const resource of lists.resources) {
     const item = { kind: 'resource', name: resource.uri } as const
     const read = reading(relayed)
@@ -131,6 +133,7 @@ function addServer(merging: Merging, upstream: Upstream, lists: Lists): void {
       resource: resource as CompiledFixedResource['resource'],
       json: JSON.stringify(resource),
       config: served({ uri: resource.uri, read, canSubscribe, ...scopes }),
+      after,
     }))
   }
   for (const listed of lists.templates) {

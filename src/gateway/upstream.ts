@@ -201,10 +201,10 @@ export class Upstream {
       return [kind, one.status === 'fulfilled' ? one.value : (previous?.[kind] ?? [])] as const
     })
     const items = Object.fromEntries(lists) as unknown as Pick<Lists, (typeof KINDS)[number]>
-    // An unchanged list keeps its version, and what was compiled of it.
+    // An unchanged list keeps its version, and what was compiled of it. That connects as `prior` says: an updated server may speak another era.
     const isSame =
       previous !== undefined &&
-      isEqual(previous.capabilities, capabilities) &&
+      isEqual([previous.capabilities, previous.prior], [capabilities, prior]) &&
       KINDS.every((kind) => isEqual(previous[kind], items[kind]))
     const bytes = utf8Length(JSON.stringify([items, capabilities, prior]))
     const version = isSame ? previous.version : crypto.randomUUID()

@@ -142,18 +142,20 @@ async function read(
   }
 }
 
-/** Finds what serves a URI: a fixed resource, the first template that matches, or the callbacks. */
+/** Finds what serves a URI: a fixed resource unless a template before it matches, the first template that does, or the callbacks. */
 export function findResource(
   { fixed, templates, callbacks }: CompiledResources,
   uri: string,
 ): Found | undefined {
-  const declared = fixed.get(uri)?.config
-  if (declared !== undefined) return { config: declared, variables: {} }
-  for (const { config } of templates) {
+  const declared = fixed.get(uri)
+  const { after = 0 } = declared ?? {}
+  for (const [index, { config }] of templates.entries()) {
+    if (declared !== undefined && index >= after) break
     const template = templateOf(config)
     const variables = template.match(uri)
     if (variables !== undefined) return { config, variables, template }
   }
+  if (declared !== undefined) return { config: declared.config, variables: {} }
   return callbacks && { variables: {} }
 }
 

@@ -6,7 +6,7 @@ import { bearer } from '../../../src/auth.ts'
 import { type GatewayOptions, gateway } from '../../../src/gateway.ts'
 import { createResource, createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
 import { answerOf, modernRequest } from '../../property/_client.ts'
-import { deadUrl, startHangingServer, startMayfly } from '../client/_servers.ts'
+import { deadUrl, listen, startHangingServer, startMayfly } from '../client/_servers.ts'
 import { add, connect, startGateway, stock } from './_servers.ts'
 
 const whoami = createTool({ id: 'whoami', execute: (_input, ctx) => ctx.auth?.clientId ?? 'nobody' })
@@ -158,6 +158,48 @@ describe('lists', () => {
     const result = await client.callTool('front', 'shop_add', { a: 1, b: 2 })
     expect(result).toMatchObject({ isError: true, _meta: { 'mayfly/upstream': { server: 'shop' } } })
     expect(JSON.stringify(result)).not.toMatch(/secret-internal-detail|127\.0\.0\.1|503/)
+  })
+
+  it('a server that speaks another era after an update is called in that one, though it lists the same', async () => {
+    const tool = { name: 'add', inputSchema: { type: 'object' } }
+    const capabilities = { tools: {} }
+    const serverInfo = { name: 'S', version: '1' }
+    const content = [{ type: 'text', text: 'done' }]
+    const modern = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+    const discovered = { supportedVersions: ['2026-07-28'], capabilities }
+    const eras = {
+      modern: {
+        'server/discover': { ...modern, ...discovered },
+        'tools/list': { ...modern, tools: [tool] },
+        'tools/call': { resultType: 'complete', content },
+      },
+      legacy: {
+        initialize: { protocolVersion: '2025-11-25', capabilities, serverInfo },
+        'tools/list': { tools: [tool] },
+        'tools/call': { content },
+      },
+    }
+    let era: keyof typeof eras = 'modern'
+    const origin = await listen(async (req, res) => {
+      let body = ''
+      for await (const chunk of req) body += chunk
+      if (req.method !== 'POST') return void res.writeHead(405).end()
+      const { id, method } = JSON.parse(body)
+      const isModern = req.headers['mcp-protocol-version'] === '2026-07-28'
+      const isKnown = isModern === (era === 'modern') || method === 'initialize'
+      const result = isKnown ? (eras[era] as Record<string, object>)[method] : undefined
+      res.setHeader('content-type', 'application/json')
+      res.statusCode = id === undefined ? 202 : result === undefined ? 400 : 200
+      const error = { code: -32601, message: 'no' }
+      res.end(JSON.stringify({ jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) }))
+    })
+    const front = connect(await startGateway({ ttlMs: 1, servers: { s: { url: `${origin}/mcp` } } }))
+    const call = async () => (await front.callTool('front', 's_add', {})).isError === true
+
+    for (const next of ['modern', 'legacy', 'modern'] as const) {
+      era = next
+      await vi.waitFor(async () => expect(await call()).toBe(false), { timeout: 5000, interval: 50 })
+    }
   })
 
   it('a changed list is a change for those who listen', async () => {

@@ -49,6 +49,22 @@ describe('what is listed', () => {
     warn.mockRestore()
   })
 
+  it('a URI that an own template, or that of an earlier server, has is not served by a later one', async () => {
+    const orders = createResource({ uriTemplate: 'orders://{id}', name: 'Own', read: () => 'own' })
+    const taken = ['orders://1', 'stock://A-1', 'stock://all', 'free://1'].map((uri) =>
+      createResource({ uri, name: uri, read: () => 'later' }),
+    )
+    const [one, two] = [await startMayfly(stock), await startMayfly({ resources: taken })]
+    const servers = { one: { url: one }, two: { url: two } }
+    const front = connect(await startGateway({ servers }, { resources: [orders] }))
+    const read = async (uri: string) => (await front.resources.read('front', uri)).contents
+
+    expect(await read('orders://1')).toMatchObject([{ text: 'own' }])
+    expect(await read('stock://A-1')).toMatchObject([{ text: 'stock of A-1' }])
+    expect(await read('stock://all')).toMatchObject([{ text: 'everything' }])
+    expect(await read('free://1')).toMatchObject([{ text: 'later' }])
+  })
+
   it('include leaves items out', async () => {
     const url = await startMayfly(stock)
     const include = ({ kind }: { kind: string }): boolean => kind !== 'tool'
