@@ -36,10 +36,16 @@ export function parseCommand<const Options extends ParseArgsOptionsConfig>(
 
 /** `remedy`, after the known word that was probably meant: `did you mean build? See mayfly --help`. */
 export function orMeant(given: string, known: readonly string[], remedy: string, before = ''): string {
-  const near = given === '' ? undefined : nearest(given, known)
+  const near =
+    given === '' ? undefined : (nearest(given, known) ?? known.find((one) => isSwapped(one, given)))
   return near === undefined
     ? remedy
     : `did you mean ${before}${near}? ${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}`
+}
+
+/** Whether both have the same letters: `dve` is `dev`. */
+function isSwapped(one: string, other: string): boolean {
+  return [...one].sort().join('') === [...other].sort().join('')
 }
 
 /** The entry, if one is given. Throws `UsageError` for more than one. */

@@ -155,6 +155,10 @@ function toJsonSchema(schema: StandardSchemaV1, label: string, direction: 'input
   try {
     return jsonSchema[direction]({ target: 'draft-2020-12' })
   } catch (error) {
+    // Its library names no field. A schema may contain itself.
+    const { shape = {} } = schema as { shape?: object }
+    if (label.length < 300 && isRawShape(shape))
+      for (const field in shape) toJsonSchema(shape[field]!, `${field} in ${label}`, direction)
     throw new TypeError(
       `${label} cannot be converted to JSON Schema: ${textOf(error)}. Write what JSON has, such as z.iso.datetime() for z.date().`,
       { cause: error },

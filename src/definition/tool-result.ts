@@ -2,6 +2,7 @@
  * Converts the output of a tool to a `CallToolResult` (MCP 2026-07-28, "Tool Result").
  */
 import { type CallToolResult, errorResult } from './content.ts'
+import { isThenable } from './hook.ts'
 import type { InputRequired } from './input-required.ts'
 import {
   type CompiledSchema,
@@ -119,6 +120,7 @@ function fromValue(output: unknown, isStructured: boolean): CallToolResult {
   if (text === undefined) return ofText(String(output))
   const isObject = text.startsWith('{') || text.startsWith('[')
   if (text === '{}') checkPlain(output as object)
+  else if (text.includes('{}')) refusePromises(output)
   return isStructured || isObject ? ofText(text, output) : ofText(text)
 }
 
@@ -132,6 +134,14 @@ function checkPlain(output: object): void {
   const kind = Object.prototype.toString.call(output).slice(8, -1)
   if (kind !== 'Object' && !('toJSON' in output))
     throw new TypeError(`execute returned an object of type ${kind}: return its content instead.`)
+}
+
+/** @throws TypeError for a promise in an output, which JSON writes as `{}`. */
+function refusePromises(value: unknown, name = ''): void {
+  if (value === null || typeof value !== 'object' || 'toJSON' in value) return
+  if (isThenable(value))
+    throw new TypeError(`execute returned a promise in "${name}": write await before it.`)
+  for (const [member, part] of Object.entries(value)) refusePromises(part, member)
 }
 
 /** In the modern era `structuredContent` may be any JSON value; legacy clients accept only an object. */

@@ -28,7 +28,7 @@ interface Scoped {
 export function checkCallers({ auth, trustedTransport }: CallersConfig): void {
   if (auth !== undefined && auth !== 'host' && typeof auth?.admit !== 'function') {
     throw new TypeError(
-      '"auth" must be created by jwt, introspection, staticTokens, bearer or anyOf of mayfly-mcp/auth (wrap your own function in bearer(…)), or be "host".',
+      '"auth" must be created by apiKeys (mayfly-mcp/keys), signIn (mayfly-mcp/sign-in), or jwt, auth0, introspection, staticTokens, bearer or another of mayfly-mcp/auth (wrap your own function in bearer(…)), or be "host".',
     )
   }
   if (trustedTransport && auth !== undefined)

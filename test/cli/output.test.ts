@@ -93,6 +93,7 @@ test.concurrent.each(COMMANDS)('help %s → the same as --help', (name) => {
 test.concurrent.each([
   ['biuld', 'there is no command "biuld": did you mean build? See mayfly --help'],
   ['help deev', 'there is no command "deev": did you mean dev? See mayfly --help'],
+  ['dve', 'there is no command "dve": did you mean dev? See mayfly --help'],
   ['serve', 'there is no command "serve": did you mean dev? See mayfly --help'],
   ['xyzzy', 'there is no command "xyzzy": see mayfly --help'],
   ['--target node', 'the command comes first, as in mayfly dev --target: see mayfly --help'],

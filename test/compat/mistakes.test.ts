@@ -76,6 +76,24 @@ it('a function as result is an error that says so, without its source', async ()
   expect(text).not.toContain('of the source')
 })
 
+/** As an ORM returns it, without being a promise. */
+class Query {
+  // biome-ignore lint/suspicious/noThenProperty: a thenable is what it is.
+  then(): void {}
+}
+
+it.each<[string, () => unknown]>([
+  ['a', () => ({ a: Promise.resolve(1) })],
+  ['price', () => ({ id: 1, items: [{}, { price: Promise.resolve(1) }] })],
+  ['1', () => [1, Promise.resolve(1)]],
+  ['row', () => ({ row: new Query() })],
+])('a promise in a result, as "%s", is an error that says so', async (name, returns) => {
+  const server = serverOf({ tools: { tool: { description: 'x', execute: returns } }, onError: () => {} })
+  const { isError, text } = await call(server, 'tool', {})
+  expect(isError).toBe(true)
+  expect(text).toContain(`execute returned a promise in "${name}": write await before it.`)
+})
+
 it.each([
   [
     'an object of a class',
@@ -85,6 +103,7 @@ it.each([
   ],
   ['an empty object', {}],
   ['a Date', new Date(0)],
+  ['empty objects in it', { a: {}, b: [{}, null, new Date(0)], c: 'a {}' }],
 ])('%s is a result', async (_what, value) => {
   const server = serverOf({ tools: { tool: { description: 'x', execute: () => value } } })
   expect((await call(server, 'tool', {})).isError).not.toBe(true)

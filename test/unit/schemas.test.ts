@@ -84,6 +84,14 @@ describe('zod', () => {
   })
 })
 
+/** No value matches it, but nothing says so. */
+const endless = z.object({
+  get next() {
+    return endless
+  },
+  when: z.date(),
+})
+
 const standard = (vendor: string) => ({
   '~standard': { version: 1, vendor, validate: (value: unknown) => ({ value }) },
 })
@@ -133,9 +141,15 @@ describe('a Standard Schema that does not know JSON Schema (valibot)', () => {
     ['one field of a shape', { a: v.string() }, 'a in inputSchema of tool "t" (valibot) cannot be converted'],
     [
       'what no JSON Schema says',
-      z.object({ d: z.date() }),
-      'to JSON Schema: Date cannot be represented in JSON Schema. Write what JSON has, such as z.iso.datetime() for z.date().',
+      z.object({ n: z.number(), d: z.date() }),
+      'd in inputSchema of tool "t" cannot be converted to JSON Schema: Date cannot be represented in JSON Schema. Write what JSON has, such as z.iso.datetime() for z.date().',
     ],
+    [
+      'a field of a field',
+      z.object({ n: z.number(), span: z.object({ n: z.number(), from: z.date().optional() }) }),
+      'from in span in inputSchema of tool "t" cannot be converted to JSON Schema: Date',
+    ],
+    ['itself', endless, 'next in inputSchema of tool "t" cannot be converted to JSON Schema'],
     ['a list', z.array(z.string()), 'must describe an object, not "array": write z.object({ … }) around it.'],
     ['zod 3.23', { safeParse: () => {}, _def: {} }, 'is a zod 3 schema: use zod 4.2 or newer'],
     ['a shape of zod 3.23', { a: { safeParse: () => {}, _def: {} } }, 'is a zod 3 schema'],

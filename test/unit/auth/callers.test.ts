@@ -61,6 +61,7 @@ describe('a server with scopes that cannot know its callers', () => {
     [{ trustedTransport: true, auth: 'host' }, 'remove one of them'],
     [{ trustedTransport: 'yes' }, '"trustedTransport" of MCPServer must be true or false, not "yes"'],
     [{ auth: 'express' }, '"auth" must be created by'],
+    [{ auth: { apiKeys: {} } }, 'apiKeys (mayfly-mcp/keys), signIn (mayfly-mcp/sign-in)'],
   ])('%j → TypeError', (config, message) => {
     expect(() => createServer(config)).toThrow(message)
   })
