@@ -10,6 +10,7 @@ import type { ToolDefinition } from './client/definitions.ts'
 import { MCPClient as NativeClient } from './client/mcp-client.ts'
 import type { ElicitationHandler } from './client/questions.ts'
 import type { CallToolResult } from './definition/content.ts'
+import { MAX_TIMER_MS } from './definition/timeout.ts'
 import { type Names, refuseUnknown, requireOptions } from './definition/unknown-option.ts'
 import type { OnElicitationCallback } from './mcp-use/answers.ts'
 
@@ -63,7 +64,7 @@ export interface McpUseRequestOptions {
 
 const CONFIG: Names<McpUseClientConfig> = { mcpServers: 'object' }
 const OPTIONS: Names<McpUseClientOptions> = { onElicitation: 'function', elicitationCallback: 'function' }
-const REQUEST: Names<McpUseRequestOptions> = { timeout: [0], signal: 'object' }
+const REQUEST: Names<McpUseRequestOptions> = { timeout: [0, MAX_TIMER_MS], signal: 'object' }
 
 /** A connected server. */
 export type MCPConnection = ServerConnection
@@ -171,15 +172,16 @@ export class MCPClient {
 
   /** Connects to a server, or returns the connection to it. @throws MCPClientError if it cannot be reached. */
   async connect(name: string): Promise<MCPConnection> {
-    const { connection, ready } = this.#open.get(name) ?? this.#begin(name)
+    const open = this.#open.get(name) ?? this.#begin(name)
     try {
-      await ready
+      await open.ready
     } catch (error) {
-      this.#open.delete(name)
-      await connection.disconnect()
+      // Meanwhile it may have been closed, and another one begun.
+      if (this.#open.get(name) === open) this.#open.delete(name)
+      await open.connection.disconnect()
       throw error
     }
-    return connection
+    return open.connection
   }
 
   /** Connects to all servers. */

@@ -5,7 +5,7 @@ import { REQUEST_SETTINGS, type RequestSettings } from './connection.ts'
 import { readPage, readPolled, readSubscribed } from './event-answers.ts'
 import type { EventStream } from './event-iterator.ts'
 import { type EventSubscribeSettings, Refreshes, SUBSCRIBE_SETTINGS } from './event-refresh.ts'
-import { request } from './event-requests.ts'
+import { request, requestPages } from './event-requests.ts'
 import { type EventStreamSettings, openEventStream, STREAM_SETTINGS } from './event-stream.ts'
 import type {
   EventPoll,
@@ -62,9 +62,6 @@ const SUBSCRIPTION: Names<EventSubscription> = {
 
 const DELIVERY: Names<EventSubscription['delivery']> = { url: 'string', secret: 'string' }
 
-/** Pages of a list. */
-const MAX_PAGES = 50
-
 export function createClientEvents<Name extends string>(servers: Servers<Name>): ClientEvents<Name> {
   const ask = <T>(
     server: Name,
@@ -79,21 +76,8 @@ export function createClientEvents<Name extends string>(servers: Servers<Name>):
   const refreshes = new Refreshes()
   return {
     async list(server, settings) {
-      const events: OfferedEvent[] = []
-      let cursor: string | undefined
-      for (let pages = 0; pages < MAX_PAGES; pages++) {
-        const page = await ask(
-          server,
-          'events/list',
-          cursor === undefined ? {} : { cursor },
-          settings,
-          readPage,
-        )
-        events.push(...page.events)
-        cursor = page.nextCursor
-        if (cursor === undefined) break
-      }
-      return events
+      refuseUnknown('The settings of events.list', settings, REQUEST_SETTINGS)
+      return requestPages(servers.of(server), 'events/list', settings, readPage)
     },
     async poll(server, poll, settings) {
       requireOptions('events.poll', poll, POLL, 'name')
@@ -115,9 +99,12 @@ export function createClientEvents<Name extends string>(servers: Servers<Name>):
       const params = JSON.parse(
         JSON.stringify({ arguments: {}, ...subscription, delivery: { mode: 'webhook', ...delivery } }),
       ) as object
-      return refreshes.subscribe(servers.of(server), subscription, settings ?? {}, (cursor, given) =>
-        ask(server, 'events/subscribe', { ...params, cursor }, given, readSubscribed),
-      )
+      const connection = servers.of(server)
+      return refreshes.subscribe(connection, subscription, settings ?? {}, (cursor, given) => {
+        // A server may quote it in an error.
+        connection.secrets.learn(delivery.secret)
+        return ask(server, 'events/subscribe', { ...params, cursor }, given, readSubscribed)
+      })
     },
     async unsubscribe(server, subscription, settings) {
       requireOptions('events.unsubscribe', subscription, SUBSCRIPTION, 'name', 'delivery')

@@ -45,7 +45,7 @@ export interface ConnectOptions extends FetchLimits {
 }
 
 /** Maximum pages of a list; with more it counts as endless. */
-const MAX_PAGES = 100
+export const MAX_PAGES = 100
 /** Milliseconds that a process has to answer `server/discover`; after that, `initialize` is tried. */
 const STDIO_PROBE_MS = 5000
 /** Milliseconds for ending a session, and then again for closing the connection. */

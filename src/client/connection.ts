@@ -42,7 +42,7 @@ export interface RequestSettings {
 }
 
 /** The names of `RequestSettings`. */
-export const REQUEST_SETTINGS: Names<RequestSettings> = { signal: 'object', timeoutMs: [0] }
+export const REQUEST_SETTINGS: Names<RequestSettings> = { signal: 'object', timeoutMs: [0, MAX_TIMER_MS] }
 
 /** The parameters that every request has in addition to its own. */
 export interface CallParams {

@@ -23,7 +23,6 @@ const ENTRIES: { readonly [method: string]: Entries } = {
     member: 'contents',
     isWellFormed: (entry) => isSpecType.ReadResourceResult({ contents: [entry] }),
   },
-  'events/list': EVENTS,
   'events/poll': EVENTS,
   'prompts/get': { member: 'messages', isWellFormed: (entry) => isSpecType.PromptMessage(entry) },
 }

@@ -7,15 +7,13 @@ const MAX_EVENTS = 1000
 
 type Answer = { readonly [name: string]: unknown }
 
+/** The channel leaves out what is not an `OfferedEvent`. */
 export function readPage({
   events,
   nextCursor,
-}: Answer): { events: OfferedEvent[]; nextCursor?: string } | undefined {
+}: Answer): { items: OfferedEvent[]; nextCursor?: string } | undefined {
   if (!Array.isArray(events) || events.length > MAX_EVENTS) return undefined
-  const offered = events.filter(
-    (event) => isObject(event) && typeof event.name === 'string' && Array.isArray(event.delivery),
-  ) as unknown[] as OfferedEvent[]
-  return { events: offered, ...(typeof nextCursor === 'string' && { nextCursor }) }
+  return { items: events, ...(typeof nextCursor === 'string' && { nextCursor }) }
 }
 
 /** What continues a poll or a stream; null: there is nothing to continue. */

@@ -1,4 +1,5 @@
 /** `…WithErrors`: lists of all servers, with the errors of those that failed. */
+import { MAX_TIMER_MS } from '../definition/timeout.ts'
 import { type Names, refuseUnknown } from '../definition/unknown-option.ts'
 import type { Connection, RequestSettings } from './connection.ts'
 import type { MCPClientError } from './errors.ts'
@@ -10,7 +11,7 @@ export interface DiscoveryOptions {
   perServerTimeoutMs?: number
 }
 
-const OPTIONS: Names<DiscoveryOptions> = { perServerTimeoutMs: [0] }
+const OPTIONS: Names<DiscoveryOptions> = { perServerTimeoutMs: [0, MAX_TIMER_MS] }
 
 /** The errors of servers that are missing in a list, and how long each server took. */
 export interface DiscoveryErrors<Name extends string> {

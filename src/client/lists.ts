@@ -1,5 +1,6 @@
 /** Lists of a server: skips malformed items, so that the rest can be used, and limits the size over all pages. */
 import { isSpecType, type ProtocolEra, type Tool } from '@modelcontextprotocol/client'
+import { isObject } from '../definition/is-object.ts'
 import { findParamHeaders } from '../definition/param-header.ts'
 import { ResponseTooLarge } from './body-limit.ts'
 import { printable } from './printable.ts'
@@ -29,6 +30,11 @@ const KINDS: { readonly [method: string]: Kind } = {
   'resources/templates/list': {
     member: 'resourceTemplates',
     isWellFormed: (item) => isSpecType.ResourceTemplate(item) && isName(item.name) && isUri(item.uriTemplate),
+  },
+  'events/list': {
+    member: 'events',
+    isWellFormed: (item) =>
+      isObject(item) && typeof item.name === 'string' && isName(item.name) && Array.isArray(item.delivery),
   },
 }
 

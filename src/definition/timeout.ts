@@ -27,7 +27,7 @@ export async function withTimeout<Value>(
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
       () => reject(new TimeoutError(`The ${what} did not answer within ${timeoutMs} ms.`)),
-      timeoutMs,
+      Math.min(timeoutMs, MAX_TIMER_MS),
     )
   })
   try {

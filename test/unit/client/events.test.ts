@@ -1,7 +1,9 @@
 /** `client.events`: with our server over HTTP, in both eras, and with answers that are wrong. */
+import { inspect } from 'node:util'
 import { expect, it, test, vi } from 'vitest'
 import * as z from 'zod'
 import { staticTokens } from '../../../src/auth.ts'
+import type { MCPClientError } from '../../../src/client.ts'
 import { createEvent, createMemoryEvents, events } from '../../../src/mcp-events.ts'
 import { eventsHandler } from '../../../src/webhook.ts'
 import { createClient, listen, startFetchServer, startMayfly } from './_servers.ts'
@@ -132,4 +134,69 @@ test('unknown options are refused', async () => {
   await expect(client.list('notes', { timeout: 1 })).rejects.toThrow(TypeError)
   const delivery = { url: 'https://a.example', secret: SECRET, mode: 'poll' }
   await expect(client.subscribe('notes', { name: 'a', delivery })).rejects.toThrow(TypeError)
+})
+
+/** The same, whose answers to requests of events are made from their number and text. */
+async function startAnswering(answer: (count: number, text: string) => object, waitMs = 0) {
+  const asked = { count: 0 }
+  const url = await listen(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const { id, method = '' } = text === '' ? {} : JSON.parse(text)
+    if (id === undefined) return void response.writeHead(request.method === 'POST' ? 202 : 405).end()
+    const serverInfo = { name: 'old', version: '1' }
+    const hello = { result: { protocolVersion: '2025-06-18', capabilities: { events: {} }, serverInfo } }
+    const unknown = { error: { code: -32601, message: 'Unknown' } }
+    const isEvents = method.startsWith('events/')
+    if (isEvents) await new Promise((resolve) => setTimeout(resolve, waitMs))
+    const answered = isEvents ? answer(++asked.count, text) : method === 'initialize' ? hello : unknown
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answered }))
+  })
+  return { asked, url }
+}
+
+it('a list of events has the limits of other lists, over all its pages', async () => {
+  const large = { name: 'a', delivery: ['poll'], description: 'x'.repeat(30_000) }
+  const endless = await startAnswering(() => ({ result: { events: [large], nextCursor: 'again' } }))
+  const empty = (count: number) => ({ result: { events: [], nextCursor: `${count}` } })
+  const many = await startAnswering(empty)
+  const slow = await startAnswering(empty, 200)
+  const { events: client } = createClient({
+    servers: {
+      endless: { url: endless.url, maxResponseBytes: 100_000 },
+      many: { url: many.url },
+      slow: { url: slow.url, timeoutMs: 1000 },
+    },
+  })
+
+  await expect(client.list('endless')).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' })
+  expect(endless.asked.count).toBeLessThan(6)
+  await expect(client.list('many')).rejects.toMatchObject({ code: 'REQUEST_FAILED' })
+  expect(many.asked.count).toBe(100)
+  await expect(client.list('slow')).rejects.toMatchObject({ code: 'TIMEOUT' })
+})
+
+it('an event that is malformed is left out of a list, and reported', async () => {
+  const offered = { name: 'a', delivery: ['poll'] }
+  const listed = [offered, { name: 'b' }, { ...offered, name: 'c\n' }]
+  const { url } = await startAnswering(() => ({ result: { events: listed } }))
+  const reported: MCPClientError[] = []
+  const onError = (error: MCPClientError) => reported.push(error)
+  const { events: client } = createClient({ servers: { old: { url } }, onError })
+
+  expect(await client.list('old')).toEqual([offered])
+  expect(reported).toMatchObject([{ code: 'MALFORMED', operation: 'events/list' }])
+})
+
+it('no error quotes the secret of a subscription', async () => {
+  const { url } = await startAnswering((_count, text) => ({
+    error: { code: -32602, message: `Not good: ${text}`, data: { given: SECRET } },
+  }))
+  const { events: client } = createClient({ servers: { old: { url } } })
+  const delivery = { url: 'https://a.example/', secret: SECRET }
+  const error: unknown = await client.subscribe('old', { name: 'a', delivery }).catch((thrown) => thrown)
+
+  expect(error).toMatchObject({ code: 'REQUEST_FAILED', cause: { code: -32602 } })
+  expect(inspect(error, { depth: 10 })).not.toContain(SECRET.slice(10))
 })

@@ -130,6 +130,14 @@ it('a call that takes too long is given up: by the clientâ€™s time, the serverâ€
   ])
 })
 
+it('a time of a call that timers cannot wait for is refused: it would be over at once', async () => {
+  const client = createClient({ servers: { s: { url: await startMayfly({ tools }) } } })
+  const timeoutMs = 2 ** 31
+
+  await expect(client.callTool('s', 'slow', {}, { timeoutMs })).rejects.toThrow(TypeError)
+  await expect(client.listToolsWithErrors({ perServerTimeoutMs: timeoutMs })).rejects.toThrow(TypeError)
+})
+
 it('lists are followed to their end', async () => {
   const many = Object.fromEntries(
     Array.from({ length: 25 }, (_, index) => [`t${index}`, createTool({ id: 't', execute: () => index })]),
