@@ -10,6 +10,7 @@ import type { ExtensionMethod } from '../request/extension-method.ts'
 import type { GatewayHost, GatewayMessage, GatewaySupport } from '../request/gateway-support.ts'
 import type { Params } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
+import { findResource } from '../request/resources.ts'
 import { TASKS_EXTENSION } from '../tasks/declared.ts'
 import { type Budget, createBudget, type Forget } from './byte-budget.ts'
 import { type FollowedServer, followServers } from './follow.ts'
@@ -269,9 +270,9 @@ const taskServerOf = ({ method, params }: Pick<GatewayMessage, 'method' | 'param
 
 const unread = (upstream: Upstream): Source => ({ upstream, lists: undefined })
 
-/** Whether a message needs the lists of a server: a call names its server, and must not wait for the others. */
+/** Whether a message needs the lists of a server: what names its server, or is this one's own, must not wait for the others. */
 function concerns(message: GatewayMessage, { name: server, prefix }: Upstream, own: Definition): boolean {
-  const { name } = targetOf(message)
+  const { name, uri } = targetOf(message)
   switch (message.method) {
     case 'ping':
     case 'logging/setLevel':
@@ -282,12 +283,23 @@ function concerns(message: GatewayMessage, { name: server, prefix }: Upstream, o
     case 'tasks/update':
     case 'tasks/cancel':
       return taskServerOf(message) === server
+    case 'resources/read':
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
+      return typeof uri !== 'string' || !isOwn(own, uri)
     case 'prompts/get':
     case 'completion/complete':
+      if (typeof uri === 'string')
+        return !own.resources.templates.some(({ config }) => config.uriTemplate === uri)
       return typeof name !== 'string' || (!own.prompts.declared.has(name) && name.startsWith(prefix))
     default:
       return true
   }
+}
+
+/** Whether a declared resource of this server has the URI. Callbacks may have any, and come last. */
+function isOwn({ resources }: Definition, uri: string): boolean {
+  return findResource({ ...resources, callbacks: undefined }, uri) !== undefined
 }
 
 /** Whether a server that has not answered could have the URI of a message. Names have its prefix, which no other server has. */

@@ -119,6 +119,37 @@ describe('a server that is down when the gateway starts', () => {
       expect((await ask('resources/read', { uri })).result).toMatchObject({ contents: [{ text }] })
   })
 
+  it('delays nothing that is the gateway’s own', async () => {
+    const url = await startHangingServer()
+    const own = createResource({
+      uriTemplate: 'own://{id}',
+      name: 'Own',
+      complete: { id: () => ['a'] },
+      read: ({ variables }) => `own ${variables.id}`,
+    })
+    const name = 'Front'
+    const front = new MCPServer({
+      id: 'f',
+      name,
+      version: '1',
+      log: false,
+      resources: [own],
+      gateway: gateway({ servers: { a: { url } } }),
+    })
+    onTestFinished(() => front.close())
+    const ask = async (method: string, params: object) =>
+      (await answerOf(await front.fetch(modernRequest(method, { params: { ...params } })))).result
+    const ref = { type: 'ref/resource', uri: 'own://{id}' }
+    const argument = { name: 'id', value: '' }
+    const startedAt = Date.now()
+
+    expect(await ask('resources/read', { uri: 'own://1' })).toMatchObject({ contents: [{ text: 'own 1' }] })
+    expect(await ask('completion/complete', { ref, argument })).toMatchObject({
+      completion: { values: ['a'] },
+    })
+    expect(Date.now() - startedAt).toBeLessThan(5000)
+  })
+
   it('is asked again, and served once it answers', async () => {
     const { state, url } = await startFragile()
     state.isDown = true
@@ -193,7 +224,9 @@ describe('lists', () => {
       const error = { code: -32601, message: 'no' }
       res.end(JSON.stringify({ jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) }))
     })
-    const front = connect(await startGateway({ ttlMs: 1, servers: { s: { url: `${origin}/mcp` } } }))
+    const front = connect(
+      await startGateway({ ttlMs: 1, retryMs: 1, servers: { s: { url: `${origin}/mcp` } } }),
+    )
     const call = async () => (await front.callTool('front', 's_add', {})).isError === true
 
     for (const next of ['modern', 'legacy', 'modern'] as const) {
