@@ -21,8 +21,8 @@ interface Kept {
   readonly owner: string | undefined
 }
 
-/** The part of all bytes that one caller may take. */
-const SHARE = 0.5
+/** The part of all that one caller may take. */
+export const SHARE = 0.5
 
 export function createBudget(maxBytes: number): Budget {
   /** In the order of their use. */

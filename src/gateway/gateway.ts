@@ -213,9 +213,10 @@ class Gateway implements GatewaySupport {
   ): Promise<Opened> {
     const report = (error: unknown): void => reportError(error, { gateway: upstream.name })
     const credentials = await upstream.credentialsOf(caller)
+    const owner = credentials.key === '' ? undefined : principalOf(caller)
     const lists = await this.#lists.get(upstream)!.read(credentials.key, {
+      owner,
       load: async (previous) => {
-        const owner = credentials.key === '' ? undefined : principalOf(caller)
         const loaded = await upstream.load(credentials, previous, owner, report)
         for (const event of changesOf(previous, loaded)) void publish(event)
         return loaded

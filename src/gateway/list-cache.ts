@@ -3,7 +3,7 @@
  * server is down.
  */
 import { withTimeout } from '../definition/timeout.ts'
-import type { Budget, Forget } from './byte-budget.ts'
+import { type Budget, type Forget, SHARE } from './byte-budget.ts'
 
 export interface ListCacheOptions {
   /** Milliseconds for which a value is fresh. */
@@ -12,7 +12,7 @@ export interface ListCacheOptions {
   readonly retryMs: number
   /** Maximum milliseconds of one attempt. */
   readonly timeoutMs: number
-  /** Maximum values; the one that was used longest ago is forgotten first. */
+  /** Maximum values; the one that was used longest ago is forgotten first, of a caller with half of them its own. */
   readonly maxEntries: number
   /** Limits their bytes, together with what else it counts. */
   readonly budget: Budget
@@ -28,6 +28,8 @@ export interface Sized {
 }
 
 export interface Reading<Value> {
+  /** The caller that it is kept for. Undefined: all. */
+  readonly owner?: string | undefined
   readonly load: (previous: Value | undefined) => Promise<Value>
   /** Keeps the invocation alive while a value is renewed. */
   readonly waitUntil: (promise: Promise<unknown>) => void
@@ -42,6 +44,7 @@ const RENEWAL_WAIT_MS = 2000
 
 interface Entry<Value> {
   readonly key: string
+  readonly owner: string | undefined
   /** How often the server said that it has changed, and how many of these changes the value has seen. */
   changes: number
   seen: number
@@ -66,7 +69,7 @@ export class ListCache<Value extends Sized> {
 
   /** The value, or undefined if there is none yet: the server failed, or did not answer in time. Never rejects. */
   async read(key: string, reading: Reading<Value>): Promise<Value | undefined> {
-    const entry = this.#entry(key)
+    const entry = this.#entry(key, reading.owner)
     // What was being read may be older than a change: then it is read once more.
     for (let turn = 0; turn < 2; turn++) {
       const now = Date.now()
@@ -125,21 +128,28 @@ export class ListCache<Value extends Sized> {
     else onTooLarge(value.bytes)
   }
 
-  #entry(key: string): Entry<Value> {
-    const entry = this.#entries.get(key) ?? this.#create(key)
+  #entry(key: string, owner: string | undefined): Entry<Value> {
+    const entry = this.#entries.get(key) ?? this.#create(key, owner)
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     this.#options.budget.touch(entry.forget)
-    const [oldest] = this.#entries.values()
-    if (this.#entries.size > this.#options.maxEntries && oldest !== undefined)
-      this.#options.budget.forget(oldest.forget)
+    if (this.#entries.size > this.#options.maxEntries) this.#forgetOldest(entry)
     return entry
   }
 
-  #create(key: string): Entry<Value> {
+  /** Of the caller's own, if it has its share already. */
+  #forgetOldest(added: Entry<Value>): void {
+    const all = [...this.#entries.values()]
+    const own = all.filter((one) => one !== added && one.owner === added.owner)
+    const [oldest] = own.length >= this.#options.maxEntries * SHARE ? own : all
+    if (oldest !== undefined) this.#options.budget.forget(oldest.forget)
+  }
+
+  #create(key: string, owner: string | undefined): Entry<Value> {
     const forget = (): void => void this.#entries.delete(key)
     return {
       key,
+      owner,
       changes: 0,
       seen: 0,
       value: undefined,

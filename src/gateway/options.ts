@@ -67,7 +67,7 @@ export interface GatewayOptions {
   listTimeoutMs?: number
   /** Maximum milliseconds for each request to a server, without the time that a user takes to answer. Default 60 000. */
   timeoutMs?: number
-  /** The callers with credentials of their own whose lists are kept. Default 200. */
+  /** The credentials of callers whose lists are kept; one caller gets at most half. Default 200. */
   maxCallers?: number
   /**
    * Maximum bytes of all lists that are kept, as JSON, with what is compiled of them; those that were used longest ago are forgotten first.

@@ -54,16 +54,19 @@ describe('lists that are kept for callers', () => {
     expect(reads.has('c99')).toBe(false)
   })
 
-  it('one caller with many credentials pushes out its own, and not those of others', async () => {
-    const { reads, list } = createFront({ maxListBytes: 200_000 }, () => 10_000)
-    for (const caller of ['bob', 'cid', 'dan']) await list(caller)
-    for (let turn = 0; turn < 50; turn++) await list(`ann.${turn}`)
-    reads.clear()
-    for (const caller of ['bob', 'cid', 'dan']) await list(caller)
-    expect([...reads]).toEqual([])
-    await list('ann.0')
-    expect([...reads.keys()]).toEqual(['ann.0'])
-  })
+  it.each([{ maxListBytes: 200_000 }, { maxCallers: 8 }])(
+    'one caller with many credentials pushes out its own, and not those of others: %j',
+    async (options) => {
+      const { reads, list } = createFront(options, () => 10_000)
+      for (const caller of ['bob', 'cid', 'dan']) await list(caller)
+      for (let turn = 0; turn < 50; turn++) await list(`ann.${turn}`)
+      reads.clear()
+      for (const caller of ['bob', 'cid', 'dan']) await list(caller)
+      expect([...reads]).toEqual([])
+      await list('ann.0')
+      expect([...reads.keys()]).toEqual(['ann.0'])
+    },
+  )
 
   it('that are larger than a part are served, but not kept, and the operator is told once', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
