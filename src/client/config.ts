@@ -54,7 +54,10 @@ export interface HttpServerConfig extends AnyServerConfig {
   requestInit?: RequestInit
   /** Signs the user in; see `createOAuthProvider`. Takes precedence over `token`. */
   authProvider?: ServerOAuthProvider | OAuthClientProvider | AuthProvider
-  /** A bearer token, or a function that returns one for each request. Sent only to the origin of `url`. */
+  /**
+   * A bearer token, or a function that returns one for each request, which may be of another user: then private answers are not cached. Sent
+   * only to the origin of `url`.
+   */
   token?: string | (() => string | undefined | Promise<string | undefined>)
 }
 

@@ -33,6 +33,8 @@ export interface ConnectOptions extends FetchLimits {
   readonly capabilities: ClientCapabilities
   readonly callKey: symbol
   readonly allowsTasks: boolean
+  /** Whether all requests are of one caller. */
+  readonly hasOneCaller: boolean
   /** Whether questions of modern servers are passed on unchanged. */
   readonly isRelay: boolean
   readonly prior: PriorDiscovery | undefined
@@ -111,7 +113,16 @@ async function attemptProcess(
 async function attempt(
   channel: Channel,
   mode: 'auto' | 'legacy',
-  { clientInfo, capabilities, timeoutMs, maxResponseBytes, prior, closing, prepare }: ConnectOptions,
+  {
+    clientInfo,
+    capabilities,
+    timeoutMs,
+    maxResponseBytes,
+    hasOneCaller,
+    prior,
+    closing,
+    prepare,
+  }: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Client> {
   signal.throwIfAborted()
@@ -120,7 +131,7 @@ async function attempt(
     capabilities,
     listMaxPages: MAX_PAGES,
     jsonSchemaValidator: outputValidator,
-    responseCacheStore: new ResponseCache(maxResponseBytes),
+    responseCacheStore: new ResponseCache(maxResponseBytes, hasOneCaller),
     versionNegotiation: {
       mode,
       ...(isProcess && { probe: { timeoutMs: Math.min(STDIO_PROBE_MS, timeoutMs / 2) } }),

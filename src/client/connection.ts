@@ -232,6 +232,7 @@ export class Connection {
       secrets: this.secrets,
       callKey: this.#callKey,
       allowsTasks: this.allowsTasks,
+      hasOneCaller: hasOneCaller(this.config),
       isRelay: relay !== undefined,
       prior: relay?.prior,
       report: (what: string, operation: string) => this.#reportMisconduct(what, operation),
@@ -295,4 +296,9 @@ export class Connection {
     const { server, secrets } = this
     return toClientError(code, error, { server, operation, secrets })
   }
+}
+
+/** A function may return the token of another user for each request, and another one may sign in. */
+function hasOneCaller(config: ServerConfig): boolean {
+  return !('url' in config) || (typeof config.token !== 'function' && config.authProvider === undefined)
 }

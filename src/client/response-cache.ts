@@ -15,20 +15,28 @@ interface CachedRead {
 
 export class ResponseCache extends InMemoryResponseCacheStore {
   readonly #maxCharacters: number
+  readonly #keepsPrivate: boolean
   /** The contents of resources, oldest first. */
   readonly #reads = new Map<string, CachedRead>()
   #characters = 0
 
-  /** @param maxCharacters The limit for the contents of all resources together. */
-  constructor(maxCharacters: number) {
+  /**
+   * @param maxCharacters The limit for the contents of all resources together.
+   * @param keepsPrivate Whether all requests have one token, so that what is private may be returned again.
+   */
+  constructor(maxCharacters: number, keepsPrivate: boolean) {
     super({ maxEntries: 0 })
     this.#maxCharacters = maxCharacters
+    this.#keepsPrivate = keepsPrivate
   }
 
-  override set(key: CacheKey, entry: Omit<CacheEntry, 'stamp'>): number {
+  override set(key: CacheKey, given: Omit<CacheEntry, 'stamp'>): number {
+    const { expiresAt: _, ...stale } = given
+    // A list without a time is not returned, but has the schemas of its tools.
+    const entry = this.#keepsPrivate || given.scope === 'public' ? given : stale
     if (key.method !== READ) return super.set(key, entry)
     this.delete(key)
-    const { expiresAt = 0, value } = entry
+    const { expiresAt = 0, value } = { expiresAt: undefined, ...entry }
     // The stamp of an entry that is not stored is never compared.
     if (expiresAt <= Date.now() || value.length > this.#maxCharacters) return 0
     this.#reads.set(nameOf(key), { key, length: value.length })
