@@ -28,6 +28,9 @@ const MAX_OAUTH_BYTES = 256 * 1024
 /** MCP 2025-11-25, "Session Management"; the limit of 2048 characters is Mayfly's. */
 const SESSION_ID = /^[\x21-\x7e]{1,2048}$/
 
+/** The platform's own `fetch`. Called as a function: some fail with another `this`. */
+export const platformFetch: FetchLike = (url, init) => fetch(url, { ...init, ...decodingLimit() })
+
 /**
  * Creates a `fetch` that sends `headers` and `requestInit` only to the server's own origin; requests to other origins need the
  * permission of `mayReach`. Bodies over the limits fail.
@@ -39,10 +42,9 @@ export function createGuardedFetch(
 ): FetchLike {
   const server = new URL(config.url)
   const { fetch: given } = config
-  // Called as a function: some platforms' own `fetch` fails with another `this`.
   const send: FetchLike =
     given === undefined
-      ? (url, init) => fetch(url, { ...init, ...decodingLimit() })
+      ? platformFetch
       : (url, init) => given(url, { ...init, headers: spreadable(init?.headers) })
   const redirects = createRedirects(server)
   const ask = async (url: string | URL, init: RequestInit = {}): Promise<Response> =>

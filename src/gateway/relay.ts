@@ -1,6 +1,7 @@
 /** Passes one request on to a server behind, with the credentials of its caller: questions, progress, log messages and its end pass through. */
 import type { Client, ClientCapabilities, PriorDiscovery, RequestOptions } from '@modelcontextprotocol/client'
 import type { ServerConfig } from '../client/config.ts'
+import { platformFetch } from '../client/guarded-fetch.ts'
 import type { ServerLogEntry } from '../client/server-log-entry.ts'
 import { type InputRequired, isInputRequired } from '../definition/input-required.ts'
 import type { Context } from '../request/context.ts'
@@ -139,7 +140,7 @@ function watchStream(server: GatewayHttpServer): {
   readonly config: Partial<ServerConfig>
   readonly opened: Promise<void>
 } {
-  const send = server.fetch ?? fetch
+  const send = server.fetch ?? platformFetch
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, STREAM_TIMEOUT_MS)

@@ -11,10 +11,12 @@ const MAY_FETCH = [
   'src/sign-in/sign-in.ts',
 ]
 
-/** Calls of the global `fetch`, and timers that fire after a request has failed, which on Node ends the process. */
+/** Calls of the global `fetch`, or it in place of one of the user's, and timers that fire after a request has failed, which on Node ends the process. */
 function unboundedIn({ file, source }: Module): string[] {
   const found: string[] = []
   walk(source, (node) => {
+    if (ts.isBinaryExpression(node) && /\?\? (globalThis\.)?fetch$/.test(node.getText(source)))
+      found.push(`${file}: ?? fetch`)
     if (!ts.isCallExpression(node)) return
     const name = node.expression.getText(source)
     if (/^(globalThis\.)?fetch$/.test(name) || name === 'AbortSignal.timeout') found.push(`${file}: ${name}`)
@@ -30,11 +32,12 @@ describe('requests to other servers', () => {
 
   it('by themselves or with a signal of their own are found', () => {
     const text =
-      'fetch(url, { signal: AbortSignal.timeout(1) }); globalThis.fetch(url); server.fetch(request)'
+      'fetch(url, { signal: AbortSignal.timeout(1) }); globalThis.fetch(url); server.fetch(request); const send = given.fetch ?? fetch'
     expect(unboundedIn(parseModule('x.ts', text))).toEqual([
       'x.ts: fetch',
       'x.ts: AbortSignal.timeout',
       'x.ts: globalThis.fetch',
+      'x.ts: ?? fetch',
     ])
   })
 })

@@ -1,5 +1,6 @@
 /** A hostile server behind a gateway delays no other, fills no memory, and reaches nobody else. */
 import type { ServerResponse } from 'node:http'
+import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { nodeListener } from '../../../adapters/node.ts'
 import { createBudget } from '../../../src/gateway/byte-budget.ts'
@@ -107,6 +108,53 @@ describe.each<[string, (res: ServerResponse, id: unknown) => void]>([
     })
     await expect.poll(() => evil.open.size).toBe(0)
   })
+})
+
+it('a legacy server’s answer with six encodings is refused, on which the process of Node could end', async () => {
+  const capabilities = { tools: {} }
+  const serverInfo = { name: 'e', version: '1' }
+  // Its call may run again, so that it is watched for questions.
+  const asking = { name: 'ask', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }
+  const answers: { readonly [method: string]: object } = {
+    initialize: { protocolVersion: '2025-11-25', capabilities, serverInfo },
+    'tools/list': { tools: [asking] },
+  }
+  const origin = await listen(async (req, res) => {
+    let body = ''
+    for await (const chunk of req) body += chunk
+    if (req.method !== 'POST') return void res.writeHead(405).end()
+    const { id, method } = JSON.parse(body)
+    if (method === 'tools/call') {
+      res.setHeader('content-encoding', Array(6).fill('gzip').join())
+      return json(res, 'no gzip')
+    }
+    const result = answers[method]
+    if (result === undefined) res.statusCode = id === undefined ? 202 : 400
+    json(
+      res,
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id,
+        ...(result ? { result } : { error: { code: -32601, message: 'no' } }),
+      }),
+    )
+  })
+  const errors: unknown[] = []
+  const front = new MCPServer({
+    id: 'front',
+    name: 'Front',
+    version: '1',
+    log: false,
+    onError: (error) => errors.push(error),
+    gateway: gateway({ servers: { evil: { url: `${origin}/mcp` } } }),
+  })
+  onTestFinished(() => front.close())
+
+  await answerOf(
+    await front.fetch(modernRequest('tools/call', { params: { name: 'evil_ask', arguments: {} } })),
+  )
+
+  expect(inspect(errors, { depth: 10 })).toContain('too many content encodings')
 })
 
 describe('a list that changes', () => {
