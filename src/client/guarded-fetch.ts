@@ -29,7 +29,7 @@ const MAX_OAUTH_BYTES = 256 * 1024
 const SESSION_ID = /^[\x21-\x7e]{1,2048}$/
 
 /** The platform's own `fetch`. Called as a function: some fail with another `this`. */
-export const platformFetch: FetchLike = (url, init) => fetch(url, { ...init, ...decodingLimit() })
+export const platformFetch: FetchLike = (url, init) => fetch(url, { ...init, ...decodingLimit(init) })
 
 /**
  * Creates a `fetch` that sends `headers` and `requestInit` only to the server's own origin; requests to other origins need the

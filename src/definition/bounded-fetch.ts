@@ -89,7 +89,7 @@ async function ask(
   signal.throwIfAborted()
   // Called as a function: some platforms' own `fetch` fails with another `this`.
   const send = given ?? fetch
-  const response = await send(url, { redirect: 'manual', ...init, ...decodingLimit(), signal })
+  const response = await send(url, { redirect: 'manual', ...init, ...decodingLimit(init), signal })
   const { headers, status } = response
   // A `fetch` that was passed may not know signals.
   if (signal.aborted || !isRead(status)) {

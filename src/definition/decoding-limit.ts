@@ -16,9 +16,15 @@ interface Dispatcher {
   dispatch(options: unknown, handler: Handler): boolean
 }
 
-/** A member for `fetch`'s options that Node knows. Empty on other platforms. */
-export function decodingLimit(): { readonly dispatcher?: Dispatcher } {
-  const given = (globalThis as { [key: symbol]: Dispatcher | undefined })[Symbol.for(DISPATCHER)]
+/**
+ * A member for `fetch`'s options that Node knows. Empty on other platforms.
+ *
+ * @param init The other options: a dispatcher of the user's, as of a proxy, still sends the request.
+ */
+export function decodingLimit(init?: object): { readonly dispatcher?: Dispatcher } {
+  const { dispatcher } = (init ?? {}) as { readonly dispatcher?: Dispatcher }
+  const given =
+    dispatcher ?? (globalThis as { [key: symbol]: Dispatcher | undefined })[Symbol.for(DISPATCHER)]
   if (given === undefined) return {}
   // What `given` has besides `dispatch` is asked for by undici's tests of its kind.
   const dispatch = (options: unknown, handler: Handler) => given.dispatch(options, withLimit(handler))

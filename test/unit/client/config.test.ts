@@ -131,3 +131,21 @@ it('an onError that throws changes nothing', async () => {
 
   expect(await client.listToolsets()).toEqual({ live: {} })
 })
+
+it('a dispatcher in requestInit, as of a proxy, sends the requests of Node', async () => {
+  type Dispatcher = { dispatch(options: { readonly path: string }, handler: unknown): boolean }
+  const url = await startMayfly()
+  await fetch(url)
+  const own = (globalThis as unknown as Record<symbol, Dispatcher>)[Symbol.for('undici.globalDispatcher.1')]!
+  const sent: string[] = []
+  const dispatch: Dispatcher['dispatch'] = (options, handler) => {
+    sent.push(options.path)
+    return own.dispatch(options, handler)
+  }
+  const requestInit = { dispatcher: Object.create(own, { dispatch: { value: dispatch } }) } as RequestInit
+  const client = createClient({ servers: { s: { url, requestInit } } })
+  await client.listTools()
+
+  expect(client.errors).toEqual({})
+  expect(sent).toContain('/mcp')
+})
