@@ -45,7 +45,7 @@ export function createGuardedFetch(
   const send: FetchLike =
     given === undefined
       ? platformFetch
-      : (url, init) => given(url, { ...init, headers: spreadable(init?.headers) })
+      : (url, init) => given(url, { ...init, ...decodingLimit(init), headers: spreadable(init?.headers) })
   const redirects = createRedirects(server)
   const ask = async (url: string | URL, init: RequestInit = {}): Promise<Response> =>
     redirects.noted(new URL(url), init.body, await send(url, init))

@@ -1,11 +1,12 @@
 /** What a client may be made of, how often, and what it sends of it. */
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it } from 'vitest'
 import { MCPClient, type MCPClientConfig } from '../../../src/client.ts'
 import { createTool } from '../../../src/index.ts'
 import { createOwnProvider } from './_own-provider.ts'
-import { createClient, deadUrl, startMayfly } from './_servers.ts'
+import { createClient, deadUrl, listen, startMayfly } from './_servers.ts'
 
 const url = 'https://shop.example/mcp'
 
@@ -148,4 +149,15 @@ it('a dispatcher in requestInit, as of a proxy, sends the requests of Node', asy
 
   expect(client.errors).toEqual({})
   expect(sent).toContain('/mcp')
+})
+
+it('a fetch that calls the one of Node refuses six encodings, too, on which the process could end', async () => {
+  const origin = await listen((_request, response) => {
+    response.setHeader('content-encoding', Array(6).fill('gzip').join()).end('no gzip')
+  })
+  const own: typeof fetch = (...given) => fetch(...given)
+  const client = createClient({ servers: { s: { url: origin, fetch: own } }, onError: () => {} })
+  await client.listTools()
+
+  expect(inspect(client.errors.s, { depth: 10 })).toContain('too many content encodings')
 })
