@@ -3,6 +3,7 @@
  * as JSON until there is something to stream, with keep-alives, and within the time limit. The engine handles everything else.
  */
 import type { Era } from '../definition/context.ts'
+import { isA } from '../definition/error-text.ts'
 import { toMembers } from '../definition/json-members.ts'
 import { ErrorCode, ProtocolError } from '../definition/protocol-error.ts'
 import { canStream } from '../protocol/conditions.ts'
@@ -58,7 +59,13 @@ export function createForeignAnswerer(run: RunForeign, options: ForeignOptions):
         return mayBeAsked ? forward(message, incoming, run, options) : undefined
       }
       const { method, params } = message
-      checkAccess(method, params, incoming.access, options.scopes)
+      try {
+        checkAccess(method, params, incoming.access, options.scopes)
+      } catch (error) {
+        // The others refuse the HTTP request.
+        if (isA(error, ProtocolError) && error.status === 200) return undefined
+        throw error
+      }
       // A handler may answer a request that has no id: past the middleware, and with all that lists leave out.
       return method.startsWith(NOTIFICATION) && isServed(method, options)
         ? forward(message, incoming, run, options)

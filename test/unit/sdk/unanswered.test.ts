@@ -72,6 +72,19 @@ describe.each(WAYS)('a request without an id, %s', (_way, send) => {
     expect(bodies).toEqual([])
   })
 
+  it.each<[string, object?]>([
+    ['tools/call'],
+    ['prompts/get', { name: 5 }],
+    ['resources/read', {}],
+    ['completion/complete', { ref: {} }],
+    ['subscriptions/listen', { notifications: 5 }],
+  ])('%s that does not say what it is for → 202 [legacy.notification]', async (method, params) => {
+    const auth = bearer((token) => ({ clientId: token, scopes: [] }))
+    const { server, bodies } = answering({ auth, scopes: { tools: { refund: ['x'] } } })
+    expect(await send(server, { method, ...(params && { params }) }, 'ann')).toEqual([202, ''])
+    expect(bodies).toEqual([])
+  })
+
   it.each(['notifications/initialized', 'notifications/orders'])(
     '%s reaches the handler, whose result nobody gets',
     async (method) => {
