@@ -27,6 +27,7 @@ import {
   type RequestMessage,
   type RpcId,
   readRequest,
+  shownId,
   type UnansweredMessage,
 } from './json-rpc.ts'
 import { loadOtherMessages, loadTraced } from './load-engine.ts'
@@ -161,7 +162,7 @@ export function createEngine(answerer: Answerer, options: ServeOptions): Engine 
   const refuseBody = (error: unknown, body: Body, sender: Admitted): Reply => {
     const incoming = toIncoming(sender, () => {})
     // In a session, a response without an id could not be matched to its request.
-    const id = 'value' in body ? readRequest(body.value)?.id : undefined
+    const id = 'value' in body ? shownId(body.value) : undefined
     const reply = refuse(error, id, incoming)
     checkpoint.finish(incoming, reply.status, 'single')
     return reply

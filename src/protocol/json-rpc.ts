@@ -116,6 +116,11 @@ export function readRequest(value: unknown): RequestMessage | undefined {
     : undefined
 }
 
+/** The id that an error repeats. Without a method it may belong to a response, so it is not returned as a request's id. */
+export function shownId(value: unknown): RpcId | undefined {
+  return isObject(value) && typeof value.method === 'string' && isId(value.id) ? value.id : undefined
+}
+
 export function isId(value: unknown): value is RpcId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
 }

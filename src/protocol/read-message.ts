@@ -1,6 +1,6 @@
 /** Reads any message from parsed JSON. */
 import { isObject, type JsonObject } from '../definition/is-object.ts'
-import { isId, type Message, NO_PARAMS, readRequest } from './json-rpc.ts'
+import { isId, type Message, NO_PARAMS, readRequest, shownId } from './json-rpc.ts'
 
 /** Never throws: `reason` says why a value is not a message. */
 export function readMessage(value: unknown): Message {
@@ -11,9 +11,7 @@ export function readMessage(value: unknown): Message {
 function readOtherMessage(value: JsonObject): Message {
   const { jsonrpc, id, method, params } = value
   const readableId = isId(id) ? id : undefined
-  // Without a method the id may belong to a response, so it is not returned as a request's id.
-  const shownId = typeof method === 'string' ? readableId : undefined
-  const invalid = (reason: string): Message => ({ kind: 'invalid', id: shownId, reason })
+  const invalid = (reason: string): Message => ({ kind: 'invalid', id: shownId(value), reason })
   if (jsonrpc !== '2.0') return invalid('"jsonrpc" must be "2.0"')
   const { result, error } = value
   if (method === undefined && isObject(result) !== (isObject(error) && Number.isInteger(error.code))) {

@@ -65,6 +65,19 @@ describe.each([
   })
 })
 
+it.each<[string, object, number | undefined]>([
+  ['a request', { id: 7, method: 'tools/list', params: {} }, 7],
+  ['a request with invalid params', { id: 7, method: 'tools/list', params: [] }, 7],
+  ['a request of another JSON-RPC', { jsonrpc: '1.0', id: 7, method: 'tools/list' }, 7],
+  ['a request with an invalid id', { id: {}, method: 'tools/list' }, undefined],
+  ['what may be a response', { id: 7 }, undefined],
+])('%s over a limit → an error with its id, if it has one [limits.json]', async (_what, message, id) => {
+  const { send, said } = connect({ http: { maxJsonMembers: 10 } })
+  await send({ ...message, more: Array(20).fill(1) })
+  expect(said).toMatchObject([{ error: { code: -32600, message: expect.stringContaining('members') } }])
+  expect(said[0]?.id).toBe(id)
+})
+
 it('a gap of the bus → one notification for each list that there is, and each subscription [listen.gap]', async () => {
   const bus = createMemoryBus()
   const { send, said } = connect({ bus, resources: [{ uri: 'a://1', read: () => '' }] })
