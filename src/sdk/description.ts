@@ -33,6 +33,9 @@ const CLIENT = { name: 'mayfly', version: '1' }
 /** Milliseconds for which the page caches the description: each read runs the server up to five times. */
 const PAGE_TTL_MS = 60_000
 
+/** Milliseconds for which one request renews the description alone. It may never end. */
+const RENEWAL_MS = 10_000
+
 interface DescribedConfig extends CallersConfig {
   readonly scopes?: GuardedNames
 }
@@ -48,6 +51,8 @@ export function createDescription(
   return {
     async page(endpoint, access, received) {
       if (found === undefined || found.until < Date.now()) {
+        // Others get the last page meanwhile: on workerd, a request must not wait for what another one reads.
+        if (found !== undefined) found = { ...found, until: Date.now() + RENEWAL_MS }
         const model = await withinCallLimit(received, limits, (over) =>
           readPage({ run, received, over, access, config, path }),
         )
