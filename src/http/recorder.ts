@@ -41,7 +41,8 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
   ): void => {
     const { request, platform, requestId, startedAt } = seen
     const durationMs = Date.now() - startedAt
-    const isLogged = to.log?.wants(status, durationMs, record, platform.env) === true
+    const outcome = isTried(request, status) ? 200 : status
+    const isLogged = to.log?.wants(outcome, durationMs, record, platform.env) === true
     if (!isLogged && to.audit === undefined) return
     if ('message' in seen) fillRecord(seen)
     const clientRequestId = sentRequestId(request.headers.get('x-request-id'))
@@ -82,6 +83,11 @@ export function createRecorder({ log, audit, reportError, trustProxy }: Recorder
       write(seen, record, NOTHING, status, to)
     },
   }
+}
+
+/** Legacy clients open a stream and end their session wherever they connect: that a server has neither, only a 405 tells them. */
+function isTried({ method, headers }: Seen['request'], status: number): boolean {
+  return status === 405 && (method === 'GET' || method === 'DELETE') && headers.has('mcp-protocol-version')
 }
 
 interface Sinks {

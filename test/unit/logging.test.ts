@@ -7,6 +7,7 @@ import {
   MCPServer,
   type MCPServerConfig,
 } from '../../src/index.ts'
+import { accept, connect } from '../../src/testing.ts'
 import {
   CLIENT,
   callTool,
@@ -375,3 +376,23 @@ describe('a log that throws', () => {
     expect(reported).toHaveBeenCalled()
   })
 })
+
+it.each(['modern', 'legacy'] as const)(
+  'a %s client that comes and goes is no problem [log.line]',
+  async (era) => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+    try {
+      const server = createServer({ log: 'problems', secret: 'a-secret-of-the-tests-0123456789abcdef' })
+      const client = await connect(server, { era, answers: accept({}) })
+      await client.listTools()
+      // The stream that it tries to open.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      await client.close()
+      expect(log).not.toHaveBeenCalled()
+      await server.fetch(new Request('https://mcp.example/mcp', { method: 'DELETE' }))
+      expect(log).toHaveBeenCalledOnce()
+    } finally {
+      log.mockRestore()
+    }
+  },
+)
