@@ -36,8 +36,7 @@ const PROGRAMS = [
 
 async function built(target: string, source = SOURCE, warning = ''): Promise<Project> {
   const project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   for (const name of ['@hono', '@modelcontextprotocol']) {
     symlinkSync(join(ROOT, 'node_modules', name), join(project.folder, 'node_modules', name))
   }

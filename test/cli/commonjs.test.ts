@@ -45,8 +45,7 @@ const ENTRIES: readonly (readonly [name: string, type: string | undefined, sourc
 
 function written(name: string, type: string | undefined, source: string): Project {
   const project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   for (const name of ['express', '@hono', '@modelcontextprotocol'])
     symlinkSync(join(ROOT, 'node_modules', name), join(project.folder, 'node_modules', name))
   project.write('package.json', JSON.stringify({ name: 'shop', ...(type !== undefined && { type }) }))

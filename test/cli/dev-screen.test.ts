@@ -1,13 +1,11 @@
 /** `mayfly dev` on a terminal: what a person sees is in `screens/`. */
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, Project } from './_dev-process.ts'
 import { expectScreen, Screen } from './_screen.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const TIMEOUT_MS = 240_000
 
 const server = (...tools: string[]): string => `import { createTool, MCPServer } from 'mayfly-mcp'
@@ -16,8 +14,8 @@ export default new MCPServer({ id: 'shop', name: 'Shop', version: '1.0.0', tools
 `
 
 function shop(project: Project): void {
-  for (const folder of ['node_modules', 'src']) mkdirSync(join(project.folder, folder))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
+  mkdirSync(join(project.folder, 'src'))
   project.write('package.json', '{ "name": "shop", "type": "module" }')
   save(project, server('find', 'buy'))
 }

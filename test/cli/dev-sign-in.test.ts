@@ -1,14 +1,10 @@
 /** What `mayfly dev` and `doctor` say of scopes, secrets and variables of sign-in: spawned for real. */
-import { mkdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testPort } from '../_port.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
 
 afterAll(stopAll)
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
 const GIVEN = 'GOOGLE_ID=an-id\nGOOGLE_SECRET=a-secret\n'
 
@@ -32,8 +28,7 @@ const BOTH = "scopes: { dice: 'Roll dice', calendar: 'Read your calendar' }, req
 
 function arrange(source: string, env: string): Project {
   const project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   project.write('package.json', '{ "name": "notes", "type": "module" }')
   project.write('.env', env)
   project.write('server.ts', source)

@@ -1,15 +1,13 @@
 /** What `mayfly doctor` and `build` say about a server that signs people in: spawned for real. */
 
-import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { CLIENT, startOpenIdProvider } from '../unit/sign-in/_provider.ts'
 import { MayflyProcess, Project } from './_dev-process.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SECRET = 'b6f1e0c4a9d84f2e8c7b5a3910de47aa'
 const ID = 'an-id-that-nobody-prints'
 const GIVEN = `GOOGLE_ID=${ID}\nGOOGLE_SECRET=a-secret-that-nobody-prints\nMAYFLY_SECRET=${SECRET}\n`
@@ -59,8 +57,7 @@ const SHARED = '{ ...createMemoryGrants(), isLocal: false }'
 
 function arrange({ store = SHARED, http = '', env = GIVEN, more = '', upstream }: Arranged = {}): Project {
   const project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   project.write('package.json', JSON.stringify({ name: 'notes', type: 'module' }))
   project.write('.env', env)
   project.write(

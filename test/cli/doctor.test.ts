@@ -1,5 +1,5 @@
 /** `mayfly doctor`, spawned for real. */
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -17,8 +17,7 @@ interface Report {
 
 function arrange(config = ''): Project {
   const project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   project.write(
     'server.ts',
     `import { createMemoryBus, createTool, MCPServer } from 'mayfly-mcp'

@@ -1,5 +1,5 @@
 /** A server that could answer no request: what the commands say of it, before anything is built or started. */
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -20,8 +20,7 @@ void z`
 
 function arrange(schema: string): Project {
   const project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   symlinkSync(join(ROOT, 'node_modules/zod'), join(project.folder, 'node_modules/zod'))
   project.write('server.ts', serverWith(schema))
   return project

@@ -20,8 +20,7 @@ test.concurrent.for(COMMANDS)(
   { timeout: 60_000 },
   async (line) => {
     await using project = new Project()
-    mkdirSync(join(project.folder, 'node_modules'))
-    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.linkPackage()
     symlinkSync(join(ROOT, 'node_modules/zod'), join(project.folder, 'node_modules/zod'))
     project.write('prices.ts', 'export const prices = 1')
     project.write(
@@ -85,8 +84,7 @@ export default { fetch: () => new Response([apiKeys, createTol, cloudflre].join(
 
   test('of a linked package → a line for each, with the entry point that has it or the name that is near', async () => {
     await using project = new Project()
-    mkdirSync(join(project.folder, 'node_modules'))
-    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.linkPackage()
     project.write('server.ts', line)
     const { code, stderr } = await new MayflyProcess(['build', '--target', 'node'], project.folder).exited
     expect(code).toBe(1)

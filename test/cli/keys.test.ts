@@ -12,7 +12,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { fileKeyStore } from '../../adapters/node.ts'
@@ -21,7 +20,6 @@ import { createServer, modernRequest } from '../unit/_client.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
 import { STEERING } from './_terminal.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const KEY = /^mk_[0-9A-Za-z]{12}_[0-9A-Za-z]{36}\n$/
 
 function run(project: Project, args: string[], env: NodeJS.ProcessEnv = {}): Promise<Output> {
@@ -40,8 +38,7 @@ async function statusOf(
 }
 
 function withServer(project: Project, store: string, imports: string): void {
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   project.write(
     'server.ts',
     `import { MCPServer } from 'mayfly-mcp'

@@ -1,6 +1,5 @@
 /** On a terminal a command ends with what comes next; elsewhere it says nothing of it. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -48,8 +47,7 @@ test.each([
   ],
 ] as const)('%s', { timeout: 240_000 }, async (name, args, words) => {
   await using project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   project.write('package.json', '{ "name": "shop", "type": "module" }')
   project.write('server.ts', SERVER)
   await using screen = new Screen(args, project.folder)

@@ -1,5 +1,5 @@
 /** What the commands make of the platforms' limits: they warn, and say what to do before a deployment fails. */
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -13,8 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 function arrange(): Project {
   const project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   project.write(
     'server.ts',
     `import { MCPServer } from 'mayfly-mcp'

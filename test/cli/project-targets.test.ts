@@ -1,20 +1,16 @@
 /** Which platform a command takes where no `--target` is given, and which variables a server gets on this machine. */
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { targets } from '../../deploy/targets/all.ts'
 import { MayflyProcess, type Output, Project } from './_dev-process.ts'
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
 const SHOWS_ENV = `const { MAYFLY_SECRET, SHARED, LOCAL } = process.env
 export default { fetch: () => Response.json({ jsonrpc: '2.0', id: 1, result: { MAYFLY_SECRET, SHARED, LOCAL } }) }`
 
 function arrange(files: { readonly [path: string]: string }): Project {
   const project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(project.folder, path)), { recursive: true })
     project.write(path, text)

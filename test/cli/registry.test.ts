@@ -1,5 +1,5 @@
 /** `mayfly registry`: the `server.json` that it writes from a server, and what it says the MCP registry would refuse. */
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -20,8 +20,7 @@ interface Files {
 
 function arrange({ config = "description: 'Sells things',", manifest, existing }: Files = {}): Project {
   const project = new Project()
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   project.write(
     'server.ts',
     `import { createTool, MCPServer } from 'mayfly-mcp'

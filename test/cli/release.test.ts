@@ -1,7 +1,4 @@
 /** `mayfly rollback` and `mayfly destroy`: what they ask of the platforms' tools, and what they refuse. Stand-ins take the tools' place. */
-import { mkdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { targets } from '../../deploy/targets/all.ts'
 import { MayflyProcess, Project, stopAll } from './_dev-process.ts'
@@ -9,7 +6,6 @@ import { type Answer, type Ran, runWithStandIns, type StandIns } from './_stand-
 
 afterAll(stopAll)
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const REF = 'abcdefghijklmnopqrst'
 const STAGING_REF = 'zyxwvutsrqponmlkjihg'
 
@@ -418,8 +414,7 @@ describe('destroy names what the stage has stored in databases', () => {
     ['but nothing of a server without an id', `export default { fetch: () => new Response('hello') }`, []],
   ])('%s', async (_what, server, expected) => {
     await using project = new Project()
-    mkdirSync(join(project.folder, 'node_modules'))
-    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.linkPackage()
     const args = ['destroy', '--stage', 'staging', '--confirm', 'shop-staging']
     const ran = await run(project, 'netlify', args, { server })
     expect(ran.code, ran.stderr).toBe(0)

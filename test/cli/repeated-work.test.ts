@@ -1,5 +1,5 @@
 /** `mayfly dev` and `mayfly preview` tell of work that a tool did again before its question. */
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -45,10 +45,9 @@ describe.for([
     await using project = new Project()
     project.write('server.ts', SERVER)
     project.write('package.json', '{ "name": "shop", "type": "module" }')
-    mkdirSync(join(project.folder, 'node_modules'))
+    project.linkPackage()
     for (const name of ['zod', 'wrangler', 'deno', 'bun', 'esbuild'])
       symlinkSync(join(ROOT, 'node_modules', name), join(project.folder, 'node_modules', name))
-    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
     const port = await testPort()
     await using mayfly = new MayflyProcess(
       [command!, '--target', target!, '--port', `${port}`],

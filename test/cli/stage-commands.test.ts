@@ -173,8 +173,7 @@ PLACE = "staging"
 
 describe('the advice names the stage', { timeout: 120_000 }, () => {
   const withKeys = (project: Project): void => {
-    mkdirSync(join(project.folder, 'node_modules'))
-    symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+    project.linkPackage()
     project.write(
       'server.ts',
       `import { MCPServer } from 'mayfly-mcp'

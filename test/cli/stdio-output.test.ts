@@ -1,7 +1,7 @@
 /** What reaches the client of a server over stdio: messages alone, whatever its code prints; and how a connection ends. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -113,8 +113,7 @@ interface Running {
 function start(source: string, how: 'mayfly stdio' | 'a program'): Running {
   const project = new Project()
   cleanups.push(() => project[Symbol.asyncDispose]())
-  mkdirSync(join(project.folder, 'node_modules'))
-  symlinkSync(ROOT, join(project.folder, 'node_modules/mayfly-mcp'))
+  project.linkPackage()
   project.write('package.json', '{ "type": "module" }')
   const file = how === 'a program' ? 'server.mjs' : 'server.ts'
   project.write(file, source)
