@@ -90,12 +90,30 @@ function isCallToolResult(output: unknown): output is CallToolResult {
   )
 }
 
-const BLOCK_TYPES: readonly string[] = ['text', 'image', 'audio', 'resource', 'resource_link']
+/** The strings that a block of each type must have: clients refuse a whole result for one that is missing. */
+const BLOCKS = new Map<string, readonly string[]>([
+  ['text', ['text']],
+  ['image', ['data', 'mimeType']],
+  ['audio', ['data', 'mimeType']],
+  ['resource', []],
+  ['resource_link', ['uri', 'name']],
+])
 
-/** @throws TypeError for a content block of an unknown type. */
+/** @throws TypeError for a content block of an unknown type, or without its strings. */
 function checkBlocks({ content }: CallToolResult): void {
-  const wrong = content.find(({ type }) => !BLOCK_TYPES.includes(type))
-  if (wrong) throw new TypeError(`content of type "${wrong.type}" (use ${BLOCK_TYPES.join(', ')})`)
+  for (const block of content) {
+    const members = BLOCKS.get(block.type)
+    if (members === undefined)
+      throw new TypeError(`content of type "${block.type}" (use ${[...BLOCKS.keys()].join(', ')})`)
+    for (const member of members) {
+      const value: unknown = Reflect.get(block, member)
+      // JSON makes strings of a URL or a Date.
+      if (typeof value !== 'string' && (ArrayBuffer.isView(value) || JSON.stringify(value)?.[0] !== '"'))
+        throw new TypeError(
+          `content of type "${block.type}" needs ${member === 'data' ? 'base64' : 'a string'} as "${member}"`,
+        )
+    }
+  }
 }
 
 /** Replaces `structuredContent` that does not become a JSON object, such as a `Date` or a `URL`. */
@@ -114,6 +132,8 @@ function withJson(result: CallToolResult): CallToolResult {
 function fromValue(output: unknown, isStructured: boolean): CallToolResult {
   if (output === undefined) return { content: [] }
   if (typeof output === 'string') return isStructured ? ofText(output, output) : ofText(output)
+  // An object with a member for each byte would be sent.
+  if (ArrayBuffer.isView(output)) throw notPlain(output)
   const text = JSON.stringify(output)
   // Its text would be its source.
   if (typeof output === 'function') throw new TypeError('execute returned a function: return its result.')
@@ -131,9 +151,15 @@ function ofText(text: string, structuredContent?: unknown): CallToolResult {
 
 /** @throws TypeError for objects that JSON writes as `{}`: a generator, a `Map`, a `Response`. */
 function checkPlain(output: object): void {
-  const kind = Object.prototype.toString.call(output).slice(8, -1)
-  if (kind !== 'Object' && !('toJSON' in output))
-    throw new TypeError(`execute returned an object of type ${kind}: return its content instead.`)
+  if (kindOf(output) !== 'Object' && !('toJSON' in output)) throw notPlain(output)
+}
+
+function kindOf(output: object): string {
+  return Object.prototype.toString.call(output).slice(8, -1)
+}
+
+function notPlain(output: object): TypeError {
+  return new TypeError(`execute returned an object of type ${kindOf(output)}: return its content instead.`)
 }
 
 /** @throws TypeError for a promise in an output, which JSON writes as `{}`. */

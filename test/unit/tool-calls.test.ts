@@ -191,3 +191,41 @@ it('a block of a type that MCP has not → isError that says which there are', a
     'Tool "typo" returned a result that cannot be sent: content of type "txt" (use text, image, audio, resource, resource_link)',
   )
 })
+
+it.each([
+  [{ type: 'text', text: 42 }, 'content of type "text" needs a string as "text"'],
+  [{ type: 'text' }, 'content of type "text" needs a string as "text"'],
+  [
+    { type: 'image', mimeType: 'image/png', data: Uint8Array.of(1) },
+    'content of type "image" needs base64 as "data"',
+  ],
+  [
+    { type: 'audio', mimeType: 'audio/wav', data: Buffer.of(1) },
+    'content of type "audio" needs base64 as "data"',
+  ],
+  [{ type: 'image', data: 'AQ==' }, 'content of type "image" needs a string as "mimeType"'],
+  [{ type: 'resource_link', uri: 'file:///a' }, 'content of type "resource_link" needs a string as "name"'],
+])('a block without its strings, %o → isError that says what it needs', async (block, needs) => {
+  const draw: AnyTool = { execute: () => ({ content: [block] }) }
+  const answer = await callTool(createServer({ tools: { draw } }), 'draw')
+  expect(answer.result?.isError).toBe(true)
+  expect(textOf(answer)).toBe(`Tool "draw" returned a result that cannot be sent: ${needs}`)
+})
+
+it('a URL in a block is sent as its text', async () => {
+  const link: AnyTool = {
+    execute: () => ({ content: [{ type: 'text', text: new URL('https://shop.example/') }] }),
+  }
+  expect(textOf(await callTool(createServer({ tools: { link } }), 'link'))).toBe('https://shop.example/')
+})
+
+it.each([
+  ['Uint8Array', Uint8Array.of(1, 2)],
+  ['Uint8Array', Buffer.of(1, 2)],
+  ['Float32Array', Float32Array.of(1, 2)],
+])('%s as a result → isError, and not a member for each byte', async (kind, bytes) => {
+  const read: AnyTool = { execute: () => bytes }
+  const answer = await callTool(createServer({ tools: { read } }), 'read')
+  expect(answer.result?.isError).toBe(true)
+  expect(textOf(answer)).toContain(`execute returned an object of type ${kind}: return its content instead.`)
+})
