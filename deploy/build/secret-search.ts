@@ -45,7 +45,7 @@ export function refuseSecretsIn(content: Uint8Array, file: string, secrets: read
   if (found === undefined) return
   const { name, from } = found
   throw new CliError(
-    `the build would contain the value of ${name} from ${from}, in ${printable(file)}: read it from ctx.env at run time, and send it with mayfly deploy --secret ${name}`,
+    `the build would contain the value of ${name} from ${from}, in ${printable(file)}: read it from ctx.env at run time, and send it with mayfly deploy --secret ${name}; if it is not secret, write the same line into .env.example beside that file`,
   )
 }
 

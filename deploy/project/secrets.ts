@@ -14,8 +14,11 @@ const USUAL_FILES = ['.env', '.env.local', '.env.production', '.env.production.l
 /** Every file whose values must not be published, including those of other environments. */
 const SECRET_FILE = /^\.(?:env|dev\.vars)(?:\.[^/]+)?$/
 
-/** Example files, which are public, and an editor's and encrypted files, which are not text. */
-const OTHER_FILE = /\.(?:example|sample|template|dist|schema|vault|sw[a-z]|gpg|age)$/
+/** Example files, which are public. */
+const EXAMPLE_FILE = /\.(?:example|sample|template|dist|schema)$/
+
+/** An editor's and encrypted files, which are not text. */
+const OTHER_FILE = /\.(?:vault|sw[a-z]|gpg|age)$/
 
 /** Shorter values are ports, flags and names, which a bundle may contain by chance. */
 const MIN_SECRET_CHARACTERS = 8
@@ -132,13 +135,18 @@ export function unsentSecrets(
 
 /**
  * Every value that no built file may contain: from all secret files in the project's folders, and from `sent`. Skips values shorter than 8
- * characters and names of machines or environments, which a bundle may contain by chance.
+ * characters and names of machines or environments, which a bundle may contain by chance, and what an example file says of the same variable.
  */
 export function unpublishable(project: Folders, sent: ReadonlyMap<string, string> = new Map()): Secret[] {
   const given = [...sent].map(([name, value]) => ({ name, value, from: ENVIRONMENT }))
-  const kept = projectFolders(project).flatMap((folder) =>
-    secretFiles(folder).flatMap((name) => readEnvFile(project.cwd, folder, name).variables),
-  )
+  const kept = projectFolders(project).flatMap((folder) => {
+    const read = (files: readonly string[]): Secret[] =>
+      files.flatMap((name) => readEnvFile(project.cwd, folder, name).variables)
+    const shown = read(filesOf(folder, isExampleFile) ?? [])
+    return read(secretFiles(folder)).filter(
+      ({ name, value }) => !shown.some((one) => one.name === name && one.value === value),
+    )
+  })
   return [...kept, ...given].filter(
     ({ value }) => value.trim().length >= MIN_SECRET_CHARACTERS && !COMMON_VALUE.test(value.trim()),
   )
@@ -155,18 +163,25 @@ function deployedSecrets(project: Folders, stage?: string): Secret[] {
 
 /** Whether a file of this name holds values that must not be published. */
 export function isSecretFile(name: string): boolean {
-  return SECRET_FILE.test(name) && !OTHER_FILE.test(name)
+  return SECRET_FILE.test(name) && !EXAMPLE_FILE.test(name) && !OTHER_FILE.test(name)
+}
+
+function isExampleFile(name: string): boolean {
+  return SECRET_FILE.test(name) && EXAMPLE_FILE.test(name)
+}
+
+/** Undefined if the folder cannot be listed. */
+function filesOf(folder: string, isWanted: (name: string) => boolean): string[] | undefined {
+  try {
+    return readdirSync(folder).filter(isWanted)
+  } catch {
+    return undefined
+  }
 }
 
 function secretFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter(isSecretFile)
-      .sort((a, b) => rank(a) - rank(b))
-  } catch {
-    // The folder cannot be listed, but its files may be readable.
-    return USUAL_FILES
-  }
+  // If the folder cannot be listed, its files may still be readable.
+  return filesOf(folder, isSecretFile)?.sort((a, b) => rank(a) - rank(b)) ?? USUAL_FILES
 }
 
 /** Most common first: if a value is in several files, messages name the first. */

@@ -138,6 +138,21 @@ describe('which files are read', { timeout: TIMEOUT_MS }, () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
+  test('a value that an example file shows for the same variable is not secret, unless it is sent as one', async () => {
+    await using project = new Project()
+    project.write('.env', 'ROLE=authenticated\nOTHER=authenticated\n')
+    project.write('server.ts', serverWith('authenticated'))
+    project.write('.env.example', 'ROLE=authenticated\nOTHER=\n')
+    const refused = await mayfly(project, ['build', '--target', 'node'])
+    expectRefusal(refused, 'OTHER', '.env', '"authenticated"')
+    expect(refused.stderr).toContain('if it is not secret, write the same line into .env.example')
+
+    project.write('.env.example', 'ROLE=authenticated\nOTHER=authenticated\n')
+    expect(await mayfly(project, ['build', '--target', 'node'])).toMatchObject({ code: 0, stderr: '' })
+    const sent = await mayfly(project, ['deploy', '--dry-run', '--target', 'netlify', '--secret', 'ROLE'])
+    expect(sent.stderr).toContain('the build would contain the value of ROLE')
+  })
+
   test('one that cannot be read → one line', async () => {
     await using project = new Project()
     symlinkSync('.env', join(project.folder, '.env'))
