@@ -53,9 +53,17 @@ export function readEnvFile(cwd: string, folder: string, name: string): EnvFile 
   if (!isOwnFileOrWarn(path, from)) return { from, variables: [], differs: 'belongs to another user' }
   const { text, isUtf16 } = decode(readBytes(path, from), from)
   const variables = Object.entries(parseEnv(text)).flatMap(([variable, value]) =>
-    value === undefined || value === '' ? [] : [{ from, name: variable, value }],
+    value === undefined || value === '' ? [] : [{ from, name: nameIn(variable), value }],
   )
   return { from, variables, differs: isUtf16 ? 'is UTF-16' : undefined }
+}
+
+/** Node 20 takes a line without `=` as the beginning of the next variable's name. */
+function nameIn(lines: string): string {
+  return lines
+    .slice(lines.lastIndexOf('\n') + 1)
+    .replace(/^\s*export\s+/, '')
+    .trim()
 }
 
 /** Empty if it does not exist or is a folder. */

@@ -23,6 +23,14 @@ const KEPT = [
 ]
 const REFUSED = ["it's$HOME", "it's`id`", `it's "both"`, "it's \\", 'a\r\nb', 'a\0b', '\\']
 
+// On Node 20 the line became a part of the name.
+test('a line without = does not take the variable after it', async () => {
+  await using project = new Project()
+  project.write('.env', 'FIRST=1\nleft over\nAFTER=2\n  again\r\nexport LAST=3\n')
+  const { variables } = readEnvFiles({ cwd: project.folder, entry: join(project.folder, 'server.ts') })
+  expect(variables).toMatchObject({ FIRST: '1', AFTER: '2', LAST: '3' })
+})
+
 test('Deno reads every value as it was given', async () => {
   await using project = new Project()
   const secrets = new Map(KEPT.map((value, index) => [`SECRET_${index}`, value]))
