@@ -182,6 +182,8 @@ function check(dir: string, names: readonly string[], given: string | undefined)
 
 function suggestedName(dir: string): string {
   return basename(resolve(dir))
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^a-z\d]+/g, '-')
     .replace(/^[^a-z]+|-+$/g, '')
@@ -193,8 +195,11 @@ function refuseOccupied(folder: string): void {
   if (!existsSync(folder)) return
   const found = readdirSync(folder).find((name) => !TOLERATED.includes(name))
   if (found === undefined) return
+  const instead = existsSync(join(folder, 'package.json'))
+    ? ', or add a server to this project: npm install mayfly-mcp zod, then write src/server.ts and run npx mayfly doctor'
+    : ''
   throw new CliError(
-    `${printable(folder)} is not empty: it contains ${printable(found)}; pass another folder`,
+    `${printable(folder)} is not empty: it contains ${printable(found)}; pass another folder${instead}`,
   )
 }
 

@@ -211,6 +211,14 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
       `mayfly ${command} --target ${target}${command === 'deploy' ? ` ${secrets}` : ''}`,
     ]),
   )
+  const dependencies = {
+    'mayfly-mcp': `^${version}`,
+    zod: '^4.6.7',
+    ...(templates.has('hono') && { hono: '^4.13.19' }),
+    ...(templates.has('fromSdk') && { '@modelcontextprotocol/server': '^2.4.0' }),
+    ...Object.assign({}, ...parts.map(({ dependencies }) => dependencies)),
+    ...Object.assign({}, ...platforms.map(({ dependencies }) => dependencies)),
+  }
   return {
     name,
     version: '0.1.0',
@@ -231,14 +239,7 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
       ...Object.assign({}, ...parts.map(({ scripts }) => scripts)),
       ...Object.assign({}, ...platforms.map(({ scripts }) => scripts)),
     },
-    dependencies: sorted({
-      'mayfly-mcp': `^${version}`,
-      zod: '^4.6.7',
-      ...(templates.has('hono') && { hono: '^4.13.19' }),
-      ...(templates.has('fromSdk') && { '@modelcontextprotocol/server': '^2.4.0' }),
-      ...Object.assign({}, ...parts.map(({ dependencies }) => dependencies)),
-      ...Object.assign({}, ...platforms.map(({ dependencies }) => dependencies)),
-    }),
+    dependencies: sorted(dependencies),
     devDependencies: sorted({
       // The client of the test.
       '@modelcontextprotocol/client': '^2.4.0',
@@ -248,6 +249,8 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
       vitest: '^4.1.12 || ^5.1.1',
       ...typesOf(answers),
       ...Object.assign({}, ...platforms.map(({ devDependencies }) => devDependencies)),
+      // None is in both. JSON leaves these out.
+      ...Object.fromEntries(Object.keys(dependencies).map((one) => [one, undefined])),
     }),
   }
 }
@@ -284,6 +287,6 @@ function json(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-function sorted(names: { readonly [name: string]: string }): { [name: string]: string } {
+function sorted(names: { readonly [name: string]: string | undefined }): object {
   return Object.fromEntries(Object.entries(names).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -155,6 +155,28 @@ describe('mayfly init', () => {
     expect(readdirSync(project.folder)).toEqual(['notes.txt'])
   })
 
+  test('an existing project is left alone, and told how to add a server', async () => {
+    await using project = new Project()
+    project.write('package.json', '{}')
+
+    const { code, stderr } = await init(project, '.', '--target', 'node', '--name', 'shop')
+
+    expect(code).toBe(1)
+    expect(stderr).toContain(
+      'or add a server to this project: npm install mayfly-mcp zod, then write src/server.ts',
+    )
+    expect(readdirSync(project.folder)).toEqual(['package.json'])
+  })
+
+  test('a name with accents keeps its letters, and no package is a dependency twice', async () => {
+    await using project = new Project()
+    await init(project, 'Büro Café', '--target', 'node', '--target', 'vercel', '--target', 'netlify')
+    const manifest = JSON.parse(readFileSync(join(project.folder, 'Büro Café/package.json'), 'utf8'))
+    expect(manifest.name).toBe('buro-cafe')
+    expect(manifest.dependencies).toHaveProperty('@hono/node-server')
+    expect(manifest.devDependencies).not.toHaveProperty('@hono/node-server')
+  })
+
   test('a folder that holds a new git repository is taken', async () => {
     await using project = new Project()
     mkdirSync(join(project.folder, 'shop/.git'), { recursive: true })
