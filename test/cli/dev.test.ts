@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { resolveTool } from '../../deploy/project/project-tool.ts'
@@ -358,7 +359,42 @@ describe('node only', { timeout: TIMEOUT_MS }, () => {
   })
 })
 
+test('lambda: a large response to a slow client leaves no listeners behind', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using project = new Project()
+  project.write(
+    'server.ts',
+    `${server('1')}\nexport const big = 'x'.repeat(6_000_000)`.replace(
+      'const result',
+      "if ((await request.text()) === '{}') return new Response(big)\n      const result",
+    ),
+  )
+  const port = await testPort()
+  await using mayfly = new MayflyProcess(
+    ['dev', '--target', 'lambda', '--port', String(port), '--no-playground'],
+    project.folder,
+  )
+  await mayfly.ready()
+  const response = await post(port)
+  await pause(500)
+  expect((await response.text()).length).toBe(6_000_000)
+  mayfly.signal('SIGINT')
+  expect((await mayfly.exited).stderr).not.toContain('MaxListeners')
+})
+
 describe('cloudflare only', { timeout: TIMEOUT_MS }, () => {
+  test('a wrangler that does not know the options → one line that says what to install', async () => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    mkdirSync(join(project.folder, 'node_modules/wrangler'), { recursive: true })
+    project.write('node_modules/wrangler/package.json', '{ "version": "4.86.0", "bin": "cli.cjs" }')
+    project.write('node_modules/wrangler/cli.cjs', 'process.exit(1)')
+    const output = await new MayflyProcess(['dev', '--target', 'cloudflare', '--port', '0'], project.folder)
+      .exited
+    expectOneLine(output, 'wrangler 4.86.0 is too old: run npm install --save-dev wrangler@4')
+  })
+
   test('a wrangler configuration makes it the default target, and a route does not change the host', async () => {
     await using project = new Project()
     project.write(

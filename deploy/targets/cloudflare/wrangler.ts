@@ -1,13 +1,17 @@
 /** The project's own wrangler, and how to run it. */
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Project } from '../../contract/target.ts'
 import { readEnvFiles } from '../../project/env-files.ts'
-import { resolveBin } from '../../project/project-tool.ts'
+import { resolveBin, resolveTool } from '../../project/project-tool.ts'
 import { localVariables } from '../../run/local-variables.ts'
 import { CliError } from '../../terminal/cli-error.ts'
 import { cloudflarePlace } from './place.ts'
 
 export const OLDEST_NODE = 22
+
+/** Older versions refuse options of `devArgs`. On Node 20, npm installs 4.86. */
+const OLDEST_MINOR = 110
 
 /** No metrics, no error reports, no request.cf from the network; hiding the banner skips the check for newer versions. */
 export const OFFLINE = {
@@ -48,13 +52,20 @@ export function filesForWrangler(project: Pick<Project, 'cwd' | 'entry' | 'stage
   throw new CliError(`${objection}, and wrangler reads the file by itself: correct the file, or remove it`)
 }
 
-/** Wrangler's script for Node. Throws `CliError` if it is not installed or this Node is too old for it. */
+/** Wrangler's script for Node. Throws `CliError` if it is not installed, too old, or too new for this Node. */
 export function wranglerBin(cwd: string): string {
   const bin = resolveBin('wrangler', cwd)
   if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
     throw new CliError(
       `wrangler needs Node ${OLDEST_NODE} or newer and this is ${process.version}: upgrade, or pass --target node`,
     )
+  }
+  const { version = '' } = JSON.parse(readFileSync(resolveTool('wrangler/package.json', cwd), 'utf8')) as {
+    version?: string
+  }
+  const [major, minor = 0] = version.split('.').map(Number)
+  if (major === 4 && minor < OLDEST_MINOR) {
+    throw new CliError(`wrangler ${version} is too old: run npm install --save-dev wrangler@4`)
   }
   return bin
 }

@@ -91,7 +91,10 @@ async function pass(
   for await (const chunk of rest) {
     // Stops writing to a client that disconnected, but lets the function continue.
     if (response.destroyed || response.write(chunk)) continue
-    await Promise.race([once(response, 'drain'), once(response, 'close')])
+    const ended = new AbortController()
+    // The loser would leave its listeners on the response, one for each chunk.
+    const drained = ['drain', 'close'].map((event) => once(response, event, { signal: ended.signal }))
+    await Promise.race(drained).finally(() => ended.abort())
   }
   if (Object.keys(body.trailers).length > 0) response.destroy()
   else response.end()
