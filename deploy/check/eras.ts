@@ -44,7 +44,9 @@ const answers: Probe = {
       )
     return wrong(
       said,
-      'check the path: most servers answer at /mcp, and a proxy or a login page may answer instead',
+      said.includes('HTTP 5')
+        ? 'look at the log of the server, and of a proxy before it'
+        : 'check the path: most servers answer at /mcp, and a proxy or a login page may answer instead',
     )
   },
 }

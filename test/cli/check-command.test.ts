@@ -120,6 +120,11 @@ describe('a site that is no MCP server', () => {
     expect(second).toMatch(/^ {10}fix: check the path: /)
   })
 
+  test('status 500 → to look at the log, not at the path', async () => {
+    await using server = await listen((_request, response) => response.writeHead(500).end('oops'))
+    expect((await check([server.url.href])).stdout).toMatch(/\n {10}fix: look at the log of the server/)
+  })
+
   test('--json: one result', async () => {
     await using server = await site()
     const { code, stdout } = await check([server.url.href, '--json'])
