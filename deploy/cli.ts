@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { isA } from '../src/definition/error-text.ts'
 import { packageManifest } from './project/mayfly-package.ts'
-import { finish, listenForSignals } from './run/ending.ts'
+import { finish, listenForSignals, signalsSent } from './run/ending.ts'
 /** The `mayfly` command: picks the subcommand and turns failures into one line and an exit code. */
 import { CliError, printable, UsageError } from './terminal/cli-error.ts'
 import { orMeant } from './terminal/command-line.ts'
@@ -144,6 +144,7 @@ listenForSignals()
 try {
   await finish(await run(process.argv.slice(2)))
 } catch (error) {
+  if (!isA(error, UsageError)) await signalsSent()
   // For example a full disk, or a file without read permission; the message says which.
   if (!isA(error, CliError) && !isSystemError(error)) throw error
   terminal.fail(error)

@@ -16,7 +16,7 @@ import { PREFIX } from '../playground/page.ts'
 import { type Cron, callLocally, cronsOf } from '../project/cron.ts'
 import { loadEnvFiles } from '../project/env-files.ts'
 import { packageManifest } from '../project/mayfly-package.ts'
-import { onInterrupt } from '../run/ending.ts'
+import { onInterrupt, signalsSent } from '../run/ending.ts'
 import { findInspector, startInspector } from '../run/inspector.ts'
 import { DEVELOPED } from '../run/local-variables.ts'
 import { openInBrowser } from '../run/open-browser.ts'
@@ -172,17 +172,23 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   const { start, check = async () => {} } = serving
   // Registered before anything starts, so that everything is stopped. Later signals are ignored: stopping has a time limit.
   const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
-  const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
-  if (isInterrupted) return 0
   const beside: Beside = {}
-  const running = await start({
-    onReload: () => {
-      beside.front?.announceReload()
-      beside.callSchedules?.()
-      serving.onReload?.()
-    },
-    onRefused: (reasons) => beside.front?.announceRefused(reasons.flatMap(withFrame)),
-  })
+  let running: RunningTarget
+  try {
+    const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
+    if (isInterrupted) return 0
+    running = await start({
+      onReload: () => {
+        beside.front?.announceReload()
+        beside.callSchedules?.()
+        serving.onReload?.()
+      },
+      onRefused: (reasons) => beside.front?.announceRefused(reasons.flatMap(withFrame)),
+    })
+  } catch (error) {
+    if ((await Promise.race([interrupted, signalsSent()])) === 0) return 0
+    throw error
+  }
   const over = new AbortController()
   try {
     return await Promise.race([interrupted, serveUntilExit(running, serving, beside, over.signal)])

@@ -93,6 +93,13 @@ function endWithScript(): void {
   timer.unref()
 }
 
+const SIGNAL_MS = 50
+
+/** Waits for a signal that was sent already. Ctrl+C also ends esbuild and other children, whose end may be noticed before it. */
+export function signalsSent(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, SIGNAL_MS))
+}
+
 /** Until the returned function is called, a signal only calls `listener`. */
 export function onInterrupt(listener: (interruption: Interruption) => void): () => void {
   const before = interrupt

@@ -383,6 +383,34 @@ test('lambda: a large response to a slow client leaves no listeners behind', {
   expect((await mayfly.exited).stderr).not.toContain('MaxListeners')
 })
 
+test.each([0, 100, 200, 300, 400, 600, 800])(
+  'Ctrl+C, which also reaches esbuild, %i ms after it starts → exit code 0, without a stack',
+  { timeout: TIMEOUT_MS },
+  async (ms) => {
+    await using project = new Project()
+    project.write('server.ts', server('1'))
+    const port = String(await testPort())
+    await using mayfly = new MayflyProcess(['dev', '--target', 'node', '--port', port], project.folder)
+    await until(() => mayfly.descendants().some(isEsbuild))
+    await pause(ms)
+    for (const pid of mayfly.descendants()) process.kill(pid, 'SIGINT')
+    const { code, stderr } = await mayfly.signal('SIGINT')
+    expect(stderr).not.toContain('    at ')
+    expect(code).toBe(0)
+  },
+)
+
+test('Ctrl+C during a build, noticed by esbuild first → exit code 130, without a stack', async () => {
+  await using project = new Project()
+  project.write('server.ts', server('1'))
+  await using mayfly = new MayflyProcess(['build', '--target', 'node'], project.folder)
+  await until(() => mayfly.descendants().some(isEsbuild))
+  for (const pid of mayfly.descendants()) process.kill(pid, 'SIGINT')
+  await pause(20)
+  const { code, stderr } = await mayfly.signal('SIGINT')
+  expect({ code, stderr }).toEqual({ code: 130, stderr: '' })
+})
+
 describe('cloudflare only', { timeout: TIMEOUT_MS }, () => {
   test('a wrangler that does not know the options → one line that says what to install', async () => {
     await using project = new Project()
