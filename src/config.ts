@@ -34,68 +34,68 @@ import type { RequestServer } from './request/request-server.ts'
 /** The configuration of an `MCPServer`. Only `name` and `version` are required. */
 export interface MCPServerConfig<Context = McpContext> extends HostingConfig, ExtensionOptions {
   /** Default: `name` in lower case, with `-` between words. Sealed states are bound to it, and to `MAYFLY_STAGE`. */
-  id?: string
+  id?: string | undefined
   name: string
   version: string
-  title?: string
-  description?: string
+  title?: string | undefined
+  description?: string | undefined
   /** Instructions for the model: how to use this server. Not for callers that nobody knows, if anything is closed to them. */
-  instructions?: string
-  websiteUrl?: string
-  icons?: Icon[]
+  instructions?: string | undefined
+  websiteUrl?: string | undefined
+  icons?: Icon[] | undefined
   /** Tools by the names that clients see. */
-  tools?: { readonly [name: string]: AnyTool }
+  tools?: { readonly [name: string]: AnyTool } | undefined
   /** Each becomes the tool `ask_<key>`. */
-  agents?: { readonly [key: string]: AgentLike }
+  agents?: { readonly [key: string]: AgentLike } | undefined
   /** Each becomes the tool `run_<key>`. */
-  workflows?: { readonly [key: string]: WorkflowLike }
+  workflows?: { readonly [key: string]: WorkflowLike } | undefined
   /** Declared resources, or callbacks that list and read them. */
-  resources?: ResourcesConfig
+  resources?: ResourcesConfig | undefined
   /** Declared prompts by name, or callbacks that list and fill them in. */
-  prompts?: PromptsConfig
+  prompts?: PromptsConfig | undefined
   /** Runs for each request before it is dispatched, and changes only that request's server. Use it for multi-tenancy. */
-  setup?: (server: RequestServer<Context>, request: Request) => unknown
+  setup?: ((server: RequestServer<Context>, request: Request) => unknown) | undefined
   /**
    * Middleware around each tool call, the first one outermost: it may refuse the call, change its arguments and its result, and measure it.
    * Runs once the arguments are validated, and again with each round of questions. Default: none.
    */
-  use?: readonly ToolMiddleware<Context>[]
+  use?: readonly ToolMiddleware<Context>[] | undefined
   /**
    * Carries change notifications. Without a bus, they are only advertised by a long-lived process, which is its own; `false` for one of
    * several processes, where a client would miss the changes of the others.
    */
-  bus?: Bus | false
+  bus?: Bus | false | undefined
   /**
    * Stores the subscriptions of legacy clients, so that a stateless server with a bus and a secret notifies them, too:
    * `redisSubscriptions`, `durableObjectSubscriptions`, or one of `mayfly-mcp/subscriptions`.
    */
-  subscriptions?: Subscriptions
+  subscriptions?: Subscriptions | undefined
   /** Items per page of every list. Default 1000. */
-  pageSize?: number
+  pageSize?: number | undefined
   /**
    * Cache hints for lists and discovery: `ttlMs` (default 60 000) and `scope`. Default `public`; what depends on the caller is always
    * `private`: with `auth`, `setup`, a `gateway` or callbacks, `public` is a TypeError.
    */
-  cache?: { ttlMs?: number; scope?: 'public' | 'private' }
+  cache?: { ttlMs?: number; scope?: 'public' | 'private' } | undefined
   /**
    * Seals the state of a call while its user is asked: 32 or more random characters. Pass several for rotation: the first
    * one seals, all of them open. Default: `MAYFLY_SECRET` of the platform's environment, several separated by commas.
    */
-  secret?: string | readonly string[]
+  secret?: string | readonly string[] | undefined
   /** How legacy clients are asked. Default `explain`. */
-  legacy?: LegacyPolicy
+  legacy?: LegacyPolicy | undefined
   /** Delivers a legacy client's answers to the calls that wait for them, for the policy `rendezvous`. Without `legacy`, a warning is logged. */
-  rendezvous?: Rendezvous | ((env: Env) => Rendezvous | undefined)
+  rendezvous?: (Rendezvous | ((env: Env) => Rendezvous | undefined)) | undefined
   /** Milliseconds for which a sealed state is valid, the time to answer a question. Default 600 000. */
-  stateTtlMs?: number
+  stateTtlMs?: number | undefined
   /** Milliseconds to wait for an answer at the rendezvous. Default 120 000. */
-  askTimeoutMs?: number
+  askTimeoutMs?: number | undefined
   /** Allows each sealed state only once. All isolates must share the store. */
-  singleUse?: SingleUseStore
+  singleUse?: SingleUseStore | undefined
   /** What it serves beyond MCP: created by `extension` of `mayfly-mcp/extensions`, or by an entry point with one. */
-  extensions?: readonly Extension[]
+  extensions?: readonly Extension[] | undefined
   /** The servers behind this one, whose tools, resources and prompts it also serves: see `mayfly-mcp/gateway`. */
-  gateway?: GatewaySupport
+  gateway?: GatewaySupport | undefined
 }
 
 /** The parts of a server's configuration that decide which features work on a deployment. */

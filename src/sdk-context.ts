@@ -38,7 +38,7 @@ export interface SdkRequestServer extends Omit<RequestServer<SdkServerContext>, 
 /** The configuration of a server. */
 export interface SdkServerConfig extends Omit<MCPServerConfig<SdkServerContext>, 'setup'> {
   /** Runs for each request before it is dispatched, and changes only that request's server. Use it for multi-tenancy. */
-  setup?: (server: SdkRequestServer, request: Request) => unknown
+  setup?: ((server: SdkRequestServer, request: Request) => unknown) | undefined
 }
 
 /** The `MCPServer` of `mayfly-mcp`, whose callbacks get the context of the official SDK, v1 and v2. */

@@ -48,15 +48,15 @@ export interface ToolFields<
 > {
   /** Identifies the tool in your code; clients see its key in `tools`. */
   id: string
-  title?: string
-  description?: string
+  title?: string | undefined
+  description?: string | undefined
   inputSchema?: Input
   outputSchema?: Output
-  mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] }
+  mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] } | undefined
   /** `false` hides the tool until `setup` enables it for a request. Default true. */
-  enabled?: boolean
+  enabled?: boolean | undefined
   /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
-  scopes?: readonly string[]
+  scopes?: readonly string[] | undefined
   /** Whether calls become tasks, on a server with `tasks`. Default: never. */
   task?: Task
   execute(
@@ -72,14 +72,14 @@ export type { ToolOutput }
 
 /** A tool with any schema, as `tools` accepts it. Tools of other frameworks with this shape work unchanged. */
 export interface AnyTool {
-  id?: string
-  title?: string
-  description?: string
+  id?: string | undefined
+  title?: string | undefined
+  description?: string | undefined
   inputSchema?: unknown
   outputSchema?: unknown
-  mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] }
-  enabled?: boolean
-  scopes?: readonly string[]
+  mcp?: { annotations?: ToolAnnotations; _meta?: Meta; icons?: Icon[] } | undefined
+  enabled?: boolean | undefined
+  scopes?: readonly string[] | undefined
   task?: TaskOption | undefined
   onInputStart?: ((event: never) => unknown) | undefined
   onInputDelta?: ((event: never) => unknown) | undefined
@@ -122,17 +122,17 @@ export function executeOf({ execute }: AnyTool): AnyTool['execute'] {
 
 /** The configuration for `registerTool`. */
 export interface RegisterToolConfig<Input extends Schema | undefined, Output extends Schema | undefined> {
-  title?: string
-  description?: string
+  title?: string | undefined
+  description?: string | undefined
   inputSchema?: Input
   outputSchema?: Output
-  annotations?: ToolAnnotations
-  _meta?: Meta
-  icons?: Icon[]
+  annotations?: ToolAnnotations | undefined
+  _meta?: Meta | undefined
+  icons?: Icon[] | undefined
   /** `false` hides the tool until `setup` enables it for a request. Default true. */
-  enabled?: boolean
+  enabled?: boolean | undefined
   /** The scopes that the caller's token must have, if the server has `auth`. Default: none. */
-  scopes?: readonly string[]
+  scopes?: readonly string[] | undefined
 }
 
 /** With an `inputSchema` the callback receives the arguments and the context, otherwise only the context. */

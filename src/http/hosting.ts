@@ -23,80 +23,80 @@ import type { RateLimiter } from './rate-limit.ts'
 /** The HTTP options of a server. */
 export interface HttpConfig {
   /** Accepted hosts, `example.com` or `example.com:8443`. Default: `MAYFLY_ALLOWED_HOSTS`, else any (only local ones on loopback). */
-  allowedHosts?: readonly string[]
+  allowedHosts?: readonly string[] | undefined
   /** Accepted origins, `https://app.example.com`. Default: any on a public host; on a private one, its own and local ones. */
-  allowedOrigins?: readonly string[]
+  allowedOrigins?: readonly string[] | undefined
   /** The URL of the MCP endpoint as clients see it, `https://shop.example/mcp`. Default: the URL of the request. */
-  publicUrl?: string
+  publicUrl?: string | undefined
   /**
    * Set it if your own proxy sets `X-Forwarded-Host`, `-Proto`, `-Prefix` and `-For`. Default false:
    * they are not read, since any client could send them.
    */
-  trustProxy?: boolean
+  trustProxy?: boolean | undefined
   /** Maximum bytes of a body; a larger one is answered 413. Default 4 194 304. */
-  maxBodyBytes?: number
+  maxBodyBytes?: number | undefined
   /** Maximum bytes of all header names and values together; more are answered 431. Default: the platform's limit. */
-  maxHeaderBytes?: number
+  maxHeaderBytes?: number | undefined
   /** Milliseconds within which a body must arrive. Default 30 000; 0 for no limit. */
-  bodyTimeoutMs?: number
+  bodyTimeoutMs?: number | undefined
   /** Maximum levels of JSON nesting. Default 64. */
-  maxJsonDepth?: number
+  maxJsonDepth?: number | undefined
   /** Maximum number of object members and array items in a body. Default 100 000. */
-  maxJsonMembers?: number
+  maxJsonMembers?: number | undefined
   /** Maximum UTF-16 units of one string in a body. Default: limited only by the size of the body. */
-  maxStringCharacters?: number
+  maxStringCharacters?: number | undefined
   /** Maximum milliseconds of one call, also if the platform allows more. Default 600 000; 0 for no limit. */
-  maxCallMs?: number
+  maxCallMs?: number | undefined
   /** Maximum concurrent calls in one process or isolate, streams included; more are answered 503. Default: no limit. */
-  maxConcurrentCalls?: number
+  maxConcurrentCalls?: number | undefined
   /**
    * The part of calls, streams, sessions and buffers left by others that one caller may hold, above 0 and at most 1. A caller is a
    * principal, otherwise a public address. More are answered 429. Default 0.5; 1 for no share.
    */
-  callerShare?: number
+  callerShare?: number | undefined
   /** Maximum bytes of all bodies over 64 KiB that are arriving; more are answered 503. Default: 16 times `maxBodyBytes`. */
-  maxBufferedBytes?: number
+  maxBufferedBytes?: number | undefined
   /** Maximum calls of legacy clients that wait for an answer at a rendezvous; more are not asked. Default 1000. */
-  maxWaitingCalls?: number
+  maxWaitingCalls?: number | undefined
   /**
    * Limits the calls per principal, otherwise per address that the platform reports; more are answered 429.
    * Use `createMemoryRateLimiter`, your platform's limiter or one on a shared store. Default: none.
    */
-  rateLimiter?: RateLimiter | ((env: Env) => RateLimiter | undefined)
+  rateLimiter?: (RateLimiter | ((env: Env) => RateLimiter | undefined)) | undefined
   /** Milliseconds after which an unanswered request becomes a stream with keep-alives. Default 3000. */
-  streamAfterMs?: number
+  streamAfterMs?: number | undefined
   /** Milliseconds between keep-alive comments; some platforms notice a disconnect only when one is written. Default 5000. */
-  keepAliveMs?: number
+  keepAliveMs?: number | undefined
   /** How many milliseconds before the platform's deadline a call is ended. Default 1000. */
-  deadlineMarginMs?: number
+  deadlineMarginMs?: number | undefined
   /** Maximum concurrent `subscriptions/listen` streams in one process or isolate. Default 1024. */
-  maxListenStreams?: number
+  maxListenStreams?: number | undefined
   /** Maximum characters of the URIs of all those streams, with 100 more for each URI; more are answered 503. Default 10 000 000. */
-  maxListenCharacters?: number
+  maxListenCharacters?: number | undefined
   /** Milliseconds after which a `subscriptions/listen` stream ends gracefully; clients then open a new one. Default 300 000. */
-  maxListenMs?: number
+  maxListenMs?: number | undefined
   /** Whether `GET /` shows a page that describes the server. Default true. */
-  page?: boolean
+  page?: boolean | undefined
   /** Whether `GET /healthz` answers. Default true. */
-  health?: boolean
+  health?: boolean | undefined
 }
 
 /** The options that an `MCPServer` and a server of another SDK share. */
 export interface HostingConfig extends CallersConfig {
   /** Options for HTTP: hosts, origins, limits, the page and the health check. */
-  http?: HttpConfig
+  http?: HttpConfig | undefined
   /**
    * Which requests are logged as a JSON line on the console: `'problems'` (errors, refusals, and calls of a second or more), `'all'`, or
    * none (`false`, also of deliveries of MCP Events); a function gets one entry per request instead. Default: `'problems'`, or `'all'` if
    * the environment has `MAYFLY_LOG=all`.
    */
-  log?: Log | LogSetting
+  log?: Log | LogSetting | undefined
   /** Receives who called what, and the outcome. Only the names of arguments are recorded, unless `arguments` is set. */
-  audit?: AuditOptions
+  audit?: AuditOptions | undefined
   /** Creates a span for each request: `openTelemetry()` of `mayfly-mcp/otel`. */
-  telemetry?: Telemetry
+  telemetry?: Telemetry | undefined
   /** Called with every server error. Cannot change the response. */
-  onError?: ReportError
+  onError?: ReportError | undefined
 }
 
 /** @throws TypeError for an option of `http` beside it. To be called before unknown options are refused. */

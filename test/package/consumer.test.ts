@@ -59,6 +59,17 @@ export const listener = nodeListener(server)
 export const started = serve(server, { port: 0 })
 export type Url = Env['DATABASE_URL']
 
+declare const given: string | undefined
+createTool({ id: 'titled', title: given, description: given, execute: () => '' })
+export const published = new MCPServer({
+  name: 'Published',
+  version: '1.0.0',
+  instructions: given,
+  http: { publicUrl: given, allowedHosts: given?.split(',') },
+})
+// @ts-expect-error a variable that is not set would leave the server open
+new MCPServer({ name: 'Open', version: '1.0.0', auth: undefined })
+
 // @ts-expect-error the output must match the outputSchema
 createTool({ id: 'bad', outputSchema: z.object({ sum: z.number() }), execute: () => ({ sum: 'three' }) })
 `

@@ -266,3 +266,20 @@ describe('notify without a bus', () => {
     ])
   })
 })
+
+it('an option that is undefined is as if it were not there', async () => {
+  const absent = {
+    title: undefined,
+    instructions: undefined,
+    bus: undefined,
+    cache: undefined,
+    secret: undefined,
+  }
+  const http = { publicUrl: undefined, allowedHosts: undefined, maxCallMs: undefined, rateLimiter: undefined }
+  const tools = {
+    t: createTool({ id: 't', title: undefined, enabled: undefined, scopes: undefined, execute: () => 'ok' }),
+  }
+  const server = new MCPServer({ ...VALID, ...absent, http, tools })
+  expect(await server.executeTool('t', {})).toBe('ok')
+  expect(server.getToolInfo('t')).not.toHaveProperty('title')
+})
