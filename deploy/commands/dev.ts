@@ -5,6 +5,7 @@
  * screen on stderr says it.
  */
 
+import { setTimeout as pause } from 'node:timers/promises'
 import type { SignInFacts } from '../../src/auth/auth.ts'
 import type { RunningTarget, StartOptions } from '../contract/target.ts'
 import type { Guarded } from '../doctor/describe.ts'
@@ -137,6 +138,9 @@ export const dev = projectCommand({
   },
 })
 
+/** For a start that a signal interrupts. What it has begun is then ended in order. */
+const START_MS = 5000
+
 interface Addresses {
   /** Of the MCP endpoint. */
   readonly endpoint: string
@@ -173,11 +177,11 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
   // Registered before anything starts, so that everything is stopped. Later signals are ignored: stopping has a time limit.
   const interrupted = new Promise<number>((resolve) => onInterrupt(() => resolve(0)))
   const beside: Beside = {}
-  let running: RunningTarget
+  let running: RunningTarget | undefined
   try {
     const isInterrupted = await Promise.race([interrupted.then(() => true), check().then(() => false)])
     if (isInterrupted) return 0
-    running = await start({
+    const started = start({
       onReload: () => {
         beside.front?.announceReload()
         beside.callSchedules?.()
@@ -185,6 +189,9 @@ export async function serveUntilInterrupted(serving: Serving): Promise<number> {
       },
       onRefused: (reasons) => beside.front?.announceRefused(reasons.flatMap(withFrame)),
     })
+    // esbuild that was ended by the signal never reports the first build that its watch is waiting for.
+    running = await Promise.race([started, interrupted.then(() => pause(START_MS, undefined))])
+    if (running === undefined) return 0
   } catch (error) {
     if ((await Promise.race([interrupted, signalsSent()])) === 0) return 0
     throw error

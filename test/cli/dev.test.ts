@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { resolveTool } from '../../deploy/project/project-tool.ts'
 import { testPort } from '../_port.ts'
@@ -399,6 +399,24 @@ test.each([0, 100, 200, 300, 400, 600, 800])(
     expect(code).toBe(0)
   },
 )
+
+test('SIGINT while the watch waits for an esbuild that is gone → exit code 0, no process left', async () => {
+  await using project = new Project()
+  project.write('server.ts', server('1'))
+  mkdirSync(join(project.folder, 'node_modules/esbuild'), { recursive: true })
+  project.write('node_modules/esbuild/package.json', '{ "main": "main.mjs" }')
+  project.write(
+    'node_modules/esbuild/main.mjs',
+    `export * from ${JSON.stringify(pathToFileURL(resolveTool('esbuild', root)))}
+     export const context = async () => ({ watch: async () => console.error('watching'), dispose: async () => {} })`,
+  )
+  const port = String(await testPort())
+  await using mayfly = new MayflyProcess(['dev', '--target', 'node', '--port', port], project.folder)
+  await mayfly.says('watching')
+  const started = mayfly.descendants()
+  expect((await mayfly.signal('SIGINT')).code).toBe(0)
+  await until(() => !areAlive(started))
+})
 
 test('Ctrl+C during a build, noticed by esbuild first → exit code 130, without a stack', async () => {
   await using project = new Project()
