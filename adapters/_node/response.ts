@@ -24,6 +24,8 @@ export interface AnsweredOptions {
 export function answered(response: Response, options: AnsweredOptions): Response {
   const { headers, onEnd } = options
   const all = new Headers(response.headers)
+  // The transport's: a connection is the listener's, and HTTP/2 refuses the header (RFC 9113 §8.2.2).
+  all.delete('connection')
   for (const [name, value] of Object.entries(headers)) {
     if (name !== 'cache-control' || !all.has(name)) all.set(name, value)
   }
