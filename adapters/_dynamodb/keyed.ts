@@ -92,7 +92,7 @@ export function openKeyedItems(
   }
 
   // It has measured nothing before its first answer.
-  const firstAnswer = keepUnlessFailed(() => get('clock'))
+  const firstAnswer = keepUnlessFailed(() => get('clock'), 'table')
   return {
     async clockOffsetMs() {
       await firstAnswer()

@@ -63,7 +63,7 @@ export function openKeyedTable(
   })
   const migrate = (): Promise<void> =>
     runMigration(run, toKeyedMigration(kind, table), `The table "${table}" of ${kind}s`)
-  const migrateOnce = keepUnlessFailed(migrate)
+  const migrateOnce = keepUnlessFailed(migrate, 'migration of the table')
   const query = async (text: string, ...values: string[]): Promise<Row[]> => {
     if (createTable) await migrateOnce()
     return run(text, values)

@@ -1,4 +1,5 @@
 /** How far the clock of a store is ahead of this machine's, as measured by a question to it, once a minute at most. */
+import { createShare } from '../../src/definition/flights.ts'
 
 export interface MeasuredClock {
   /** Milliseconds. Rejects if it was never measured, and the store does not answer. */
@@ -17,7 +18,7 @@ export function createMeasuredClock(askTime?: () => Promise<number>): MeasuredCl
   let offsetMs: number | undefined
   /** By a clock that nobody sets. */
   let measuredAt = Number.NEGATIVE_INFINITY
-  let measuring: Promise<void> | undefined
+  const share = createShare<void>('clock of the store')
 
   const isOld = (): boolean => performance.now() - measuredAt >= MEASURED_FOR_MS
   const heard = (time: number, sentAt: number): void => {
@@ -35,11 +36,8 @@ export function createMeasuredClock(askTime?: () => Promise<number>): MeasuredCl
     now: () => Date.now() + (offsetMs ?? 0),
     async offsetMs() {
       if (askTime !== undefined && isOld()) {
-        measuring ??= measure(askTime).finally(() => {
-          measuring = undefined
-        })
         try {
-          await measuring
+          await share.run('', () => measure(askTime))
         } catch (error) {
           if (offsetMs === undefined) throw error
         }

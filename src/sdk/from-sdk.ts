@@ -97,7 +97,7 @@ function createRun(factory: SdkServerFactory, options: FromSdkOptions, names: Li
       },
       { keepAliveMs: 0, maxSubscriptions: 2 ** 31, ...handlerOptions },
     )
-  })
+  }, 'SDK')
 
   const runV2 = async (call: ForeignCall): Promise<ForeignAnswer> => {
     const running: { readonly call: ForeignCall; thrown?: { readonly error: unknown } } = { call }

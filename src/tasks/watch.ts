@@ -112,7 +112,8 @@ export function createTaskWatch(
         countedAt = now
         counting = count(now + clock.offsetMs)
       }
-      return counting
+      // It may be of a request that was ended, of which nothing settles on workerd.
+      return counting && withTimeout(counting, COUNT_TIMEOUT_MS, 'store of the tasks').catch(() => {})
     },
   }
 }

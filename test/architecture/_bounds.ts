@@ -30,7 +30,6 @@ export const BOUNDS: readonly Bound[] = [
       'what sign-in waits for in it: its store, its provider and the documents of clients, each with `withTimeout`',
     waits: {
       'src/sign-in/clients/documents.ts': 'Documents.client Documents.keep',
-      'src/sign-in/clients/flights.ts': 'Share.run Share.run.work',
       'src/sign-in/clients/limits.ts': 'Allowance.count Allowance.giveBack',
       'src/sign-in/clients/public-keys.ts': 'KeysAt.allow',
       'src/sign-in/clients/machines.ts': 'KnownMachine.isSecret',
@@ -258,6 +257,7 @@ export const BOUNDS: readonly Bound[] = [
       'src/http/guard.ts': 'Guard',
       'src/http/hono-auth.ts': 'honoAuth.next',
       'src/definition/for-env.ts': 'forEnv.given',
+      'src/definition/flights.ts': 'Share.run Share.run.work',
       'src/definition/keep-unless-failed.ts': 'keepUnlessFailed keepUnlessFailed.make',
       'src/definition/part.ts': 'withPart.use',
       'src/http/mounted.ts': 'mounted.serveBeside mountedAt.serve',

@@ -30,7 +30,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/client': 'config event-requests retries stdio',
     'src/client/mastra': 'sign-in',
     'src/definition': `
-      agent compiled-tool developed error-text hook input-required is-object option-kind protocol-error schema secret
+      agent compiled-tool developed error-text flights hook input-required is-object keep-unless-failed option-kind protocol-error schema secret
       middleware server-name shares stage store-owner through-middleware timeout tool tool-mistakes
       unknown-option`,
     'src/gateway': 'follow-places options',
@@ -41,7 +41,7 @@ const BY_REASON: { readonly [reason: string]: { readonly [folder: string]: strin
     'src/sdk': 'app-shape description node-call node-socket',
     'src/retrieval/stores': 'http',
     'src/sign-in': 'keys oidc place sign-in',
-    'src/sign-in/clients': 'flights machines',
+    'src/sign-in/clients': 'machines',
     'src/keyed': 'commit given-store store',
     'src/mcp-events':
       'core dead emit errors fan-out grant held keys life places record reservation turn watched',

@@ -25,7 +25,7 @@ export interface PgConnection {
 export function toRun({ client, connectionString }: PgConnection): RunSql {
   if (client === undefined) {
     if (!connectionString) throw new TypeError('pgVector needs "client" or "connectionString".')
-    const toConnected = keepUnlessFailed(() => connect(connectionString))
+    const toConnected = keepUnlessFailed(() => connect(connectionString), 'package postgres')
     return async (sql, parameters) => (await toConnected())(sql, parameters)
   }
   // `query` first, since Neon's also has an `unsafe`, which does not run statements.

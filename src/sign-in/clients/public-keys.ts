@@ -1,7 +1,7 @@
 /** The public keys of clients, as a JWK set (RFC 7517 §5) or the URL of one, which is asked as rarely as possible. */
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import { createShare } from '../../definition/flights.ts'
 import { isObject } from '../../definition/is-object.ts'
-import { createShare } from './flights.ts'
 import { fetchPublicJson } from './public-fetch.ts'
 
 /** With certificates, keys are larger than a document. */

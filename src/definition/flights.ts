@@ -1,8 +1,8 @@
 /** One request at a time for a key: all who need its answer meanwhile get it. */
-import { setNewest } from '../../definition/set-newest.ts'
-import { withTimeout } from '../../definition/timeout.ts'
+import { setNewest } from './set-newest.ts'
+import { withTimeout } from './timeout.ts'
 
-/** Longer than a request may take. Some platforms end one silently when the caller that began it leaves. */
+/** Longer than a request to another server may take. Some platforms end one silently when the caller that began it leaves. */
 const FLIGHT_MS = 8000
 const MAX_FLIGHTS = 1000
 
