@@ -3,7 +3,7 @@ import { createShare } from './flights.ts'
 
 /**
  * Calls `make` at the first use, and keeps its value for all later ones. If it rejects, the next use calls `make` again; also after 8 seconds
- * without an answer, since on workerd nothing of a request that its client has ended settles.
+ * without an answer, since on workerd no promise of a request settles that its client has ended.
  *
  * @param what Names it in the TimeoutError of who waits for another request that makes it.
  */
