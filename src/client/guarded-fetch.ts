@@ -28,8 +28,8 @@ const MAX_OAUTH_BYTES = 256 * 1024
 /** MCP 2025-11-25, "Session Management"; the limit of 2048 characters is Mayfly's. */
 const SESSION_ID = /^[\x21-\x7e]{1,2048}$/
 
-/** The platform's own `fetch`. Called as a function: some fail with another `this`. */
-export const platformFetch: FetchLike = (url, init) => fetch(url, { ...init, ...decodingLimit(init) })
+/** The platform's own `fetch`, for the `fetch` of a configuration. Called as a function: some fail with another `this`. */
+export const platformFetch: FetchLike = (url, init) => fetch(url, init)
 
 /**
  * Creates a `fetch` that sends `headers` and `requestInit` only to the server's own origin; requests to other origins need the
@@ -42,10 +42,12 @@ export function createGuardedFetch(
 ): FetchLike {
   const server = new URL(config.url)
   const { fetch: given } = config
-  const send: FetchLike =
-    given === undefined
-      ? platformFetch
-      : (url, init) => given(url, { ...init, ...decodingLimit(init), headers: spreadable(init?.headers) })
+  const send: FetchLike = (url, init) => {
+    const limited = { ...init, ...decodingLimit(init) }
+    return given === undefined
+      ? platformFetch(url, limited)
+      : given(url, { ...limited, headers: spreadable(init?.headers) })
+  }
   const redirects = createRedirects(server)
   const ask = async (url: string | URL, init: RequestInit = {}): Promise<Response> =>
     redirects.noted(new URL(url), init.body, await send(url, init))

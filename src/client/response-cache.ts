@@ -30,15 +30,15 @@ export class ResponseCache extends InMemoryResponseCacheStore {
     this.#keepsPrivate = keepsPrivate
   }
 
-  override set(key: CacheKey, given: Omit<CacheEntry, 'stamp'>): number {
-    const { expiresAt: _, ...stale } = given
+  override set(key: CacheKey, entry: Omit<CacheEntry, 'stamp'>): number {
+    const { expiresAt = 0, ...stale } = entry
+    const mayReturn = this.#keepsPrivate || entry.scope === 'public'
     // A list without a time is not returned, but has the schemas of its tools.
-    const entry = this.#keepsPrivate || given.scope === 'public' ? given : stale
-    if (key.method !== READ) return super.set(key, entry)
+    if (key.method !== READ) return super.set(key, mayReturn ? entry : stale)
     this.delete(key)
-    const { expiresAt = 0, value } = { expiresAt: undefined, ...entry }
+    const { value } = entry
     // The stamp of an entry that is not stored is never compared.
-    if (expiresAt <= Date.now() || value.length > this.#maxCharacters) return 0
+    if (!mayReturn || expiresAt <= Date.now() || value.length > this.#maxCharacters) return 0
     this.#reads.set(nameOf(key), { key, length: value.length })
     this.#characters += value.length
     for (const [, { key: oldest }] of this.#reads) {
