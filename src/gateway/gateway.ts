@@ -10,16 +10,15 @@ import type { ExtensionMethod } from '../request/extension-method.ts'
 import type { GatewayHost, GatewayMessage, GatewaySupport } from '../request/gateway-support.ts'
 import type { Params } from '../request/params.ts'
 import { principalOf } from '../request/principal.ts'
-import { findResource } from '../request/resources.ts'
 import { TASKS_EXTENSION } from '../tasks/declared.ts'
 import { type Budget, createBudget, type Forget } from './byte-budget.ts'
+import { concerns, mightHave, taskServerOf } from './concerns.ts'
 import { type FollowedServer, followServers } from './follow.ts'
-import { isIncluded } from './included.ts'
 import { ListCache } from './list-cache.ts'
 import { mergeDefinitions, type Source, serverOf } from './merge.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
-import { createTaskMethod, serverIn } from './tasks.ts'
-import { targetOf, withUnavailable } from './unavailable.ts'
+import { createTaskMethod } from './tasks.ts'
+import { withUnavailable } from './unavailable.ts'
 import { DEFAULTS, type Lists, type Opened, Upstream } from './upstream.ts'
 
 /** Milliseconds before the platform's deadline at which no more lists are awaited. */
@@ -265,54 +264,7 @@ class Gateway implements GatewaySupport {
   }
 }
 
-/** The name of the server in the id of a task; undefined for another message. */
-const taskServerOf = ({ method, params }: Pick<GatewayMessage, 'method' | 'params'>): string | undefined =>
-  method.startsWith('tasks/') ? serverIn(params.taskId) : undefined
-
 const unread = (upstream: Upstream): Source => ({ upstream, lists: undefined })
-
-/** Whether a message needs the lists of a server: what names its server, or is this one's own, must not wait for the others. */
-function concerns(message: GatewayMessage, { name: server, prefix }: Upstream, own: Definition): boolean {
-  const { name, uri } = targetOf(message)
-  switch (message.method) {
-    case 'ping':
-    case 'logging/setLevel':
-      return false
-    case 'tools/call':
-      return typeof name === 'string' && !own.tools.has(name) && name.startsWith(prefix)
-    case 'tasks/get':
-    case 'tasks/update':
-    case 'tasks/cancel':
-      return taskServerOf(message) === server
-    case 'resources/read':
-    case 'resources/subscribe':
-    case 'resources/unsubscribe':
-      return typeof uri !== 'string' || !isOwn(own, uri)
-    case 'prompts/get':
-    case 'completion/complete':
-      if (typeof uri === 'string')
-        return !own.resources.templates.some(({ config }) => config.uriTemplate === uri)
-      return typeof name !== 'string' || (!own.prompts.declared.has(name) && name.startsWith(prefix))
-    default:
-      return true
-  }
-}
-
-/** Whether a declared resource of this server has the URI. Callbacks may have any, and come last. */
-function isOwn({ resources }: Definition, uri: string): boolean {
-  return findResource({ ...resources, callbacks: undefined }, uri) !== undefined
-}
-
-/** Whether a server that has not answered could have the URI of a message. Names have its prefix, which no other server has. */
-function mightHave(upstream: Upstream, message: GatewayMessage): boolean {
-  const { uri } = targetOf(message)
-  if (typeof uri !== 'string') return true
-  try {
-    return (['resource', 'template'] as const).some((kind) => isIncluded(upstream, { kind, name: uri }))
-  } catch {
-    return true
-  }
-}
 
 /** What clients are told when renewed lists differ. */
 function changesOf(previous: Lists | undefined, lists: Lists): ChangeEvent[] {

@@ -148,9 +148,7 @@ export function findResource(
   uri: string,
 ): Found | undefined {
   const declared = fixed.get(uri)
-  const { after = 0 } = declared ?? {}
-  for (const [index, { config }] of templates.entries()) {
-    if (declared !== undefined && index >= after) break
+  for (const { config } of declared === undefined ? templates : templates.slice(0, declared.after ?? 0)) {
     const template = templateOf(config)
     const variables = template.match(uri)
     if (variables !== undefined) return { config, variables, template }
