@@ -21,7 +21,7 @@ import {
   STAGE_OPTION,
   whereToServe,
 } from './_project-command.ts'
-import { serveUntilInterrupted } from './dev.ts'
+import { serveUntilInterrupted } from './_serve-until-interrupted.ts'
 
 const HELP: Help = {
   usage: [
