@@ -36,7 +36,8 @@ export async function writeResponse(response: Answer, stream: ResponseStream): P
   stream.end()
 }
 
-function drained(stream: ResponseStream): Promise<void> {
+/** Resolves when more can be written, or nothing any more. Leaves no listener behind. */
+export function drained(stream: Pick<ResponseStream, 'once' | 'off' | 'destroyed'>): Promise<void> {
   return new Promise((resolve) => {
     const events = ['drain', 'close', 'error'] as const
     const done = (): void => {

@@ -240,18 +240,18 @@ function manifest(answers: InitAnswers, platforms: readonly ProjectFiles[]): obj
       ...Object.assign({}, ...platforms.map(({ scripts }) => scripts)),
     },
     dependencies: sorted(dependencies),
-    devDependencies: sorted({
-      // The client of the test.
-      '@modelcontextprotocol/client': '^2.4.0',
-      esbuild: '^0.28.2',
-      typescript: '^5.9.3',
-      // Newer versions need Node 22: npm picks one that the installed Node can run.
-      vitest: '^4.1.12 || ^5.1.1',
-      ...typesOf(answers),
-      ...Object.assign({}, ...platforms.map(({ devDependencies }) => devDependencies)),
-      // None is in both. JSON leaves these out.
-      ...Object.fromEntries(Object.keys(dependencies).map((one) => [one, undefined])),
-    }),
+    devDependencies: sorted(
+      without(dependencies, {
+        // The client of the test.
+        '@modelcontextprotocol/client': '^2.4.0',
+        esbuild: '^0.28.2',
+        typescript: '^5.9.3',
+        // Newer versions need Node 22: npm picks one that the installed Node can run.
+        vitest: '^4.1.12 || ^5.1.1',
+        ...typesOf(answers),
+        ...Object.assign({}, ...platforms.map(({ devDependencies }) => devDependencies)),
+      }),
+    ),
   }
 }
 
@@ -287,6 +287,12 @@ function json(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-function sorted(names: { readonly [name: string]: string | undefined }): object {
+type Versions = { readonly [name: string]: string }
+
+function without(others: Versions, names: Versions): Versions {
+  return Object.fromEntries(Object.entries(names).filter(([name]) => !Object.hasOwn(others, name)))
+}
+
+function sorted(names: Versions): Versions {
   return Object.fromEntries(Object.entries(names).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

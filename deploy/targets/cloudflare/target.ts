@@ -19,7 +19,6 @@ import type {
   Target,
 } from '../../contract/target.ts'
 import { displayPath } from '../../project/entry.ts'
-import { resolveTool } from '../../project/project-tool.ts'
 import { STAGE_VARIABLE } from '../../project/stages.ts'
 import { startProcessGroup } from '../../run/process-group.ts'
 import { CliError } from '../../terminal/cli-error.ts'
@@ -32,7 +31,7 @@ import { cloudflarePlace } from './place.ts'
 import { cloudflareRemoval, cloudflareRollback } from './release.ts'
 import { cloudflareSecrets } from './secrets.ts'
 import { startupWarnings } from './startup.ts'
-import { devArgs, filesForWrangler, OFFLINE, OLDEST_NODE, wranglerBin } from './wrangler.ts'
+import { devArgs, filesForWrangler, OFFLINE, OLDEST_NODE, wranglerBin, wranglerVersion } from './wrangler.ts'
 
 const { cloudflare: facts } = FACTS
 const LIMITS: Artefact['limits'] = [sizeLimit(facts.workerBytes, 'raw')]
@@ -212,10 +211,7 @@ async function examine(project: Project): Promise<Finding[]> {
   const objects = await objectFindingsOrFault(project)
   try {
     wranglerBin(cwd)
-    const { version } = JSON.parse(readFileSync(resolveTool('wrangler/package.json', cwd), 'utf8')) as {
-      version: string
-    }
-    findings.push({ level: 'ok', message: `wrangler ${version}` })
+    findings.push({ level: 'ok', message: `wrangler ${wranglerVersion(cwd)}` })
   } catch (error) {
     if (!isA(error, CliError)) throw error
     findings.push({ level: 'error', message: error.message })

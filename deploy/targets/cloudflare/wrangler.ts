@@ -60,12 +60,18 @@ export function wranglerBin(cwd: string): string {
       `wrangler needs Node ${OLDEST_NODE} or newer and this is ${process.version}: upgrade, or pass --target node`,
     )
   }
-  const { version = '' } = JSON.parse(readFileSync(resolveTool('wrangler/package.json', cwd), 'utf8')) as {
-    version?: string
-  }
+  const version = wranglerVersion(cwd)
   const [major, minor = 0] = version.split('.').map(Number)
   if (major === 4 && minor < OLDEST_MINOR) {
     throw new CliError(`wrangler ${version} is too old: run npm install --save-dev wrangler@4`)
   }
   return bin
+}
+
+/** Throws `CliError` if it is not installed. */
+export function wranglerVersion(cwd: string): string {
+  const { version = '' } = JSON.parse(readFileSync(resolveTool('wrangler/package.json', cwd), 'utf8')) as {
+    version?: string
+  }
+  return version
 }

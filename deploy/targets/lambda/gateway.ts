@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { drained } from '../../../adapters/_lambda/stream.ts'
 import { textOf } from '../../../src/definition/error-text.ts'
 import { drain } from '../../run/drain.ts'
 import { readBody } from '../../run/read-body.ts'
@@ -90,11 +91,7 @@ async function pass(
   response.flushHeaders()
   for await (const chunk of rest) {
     // Stops writing to a client that disconnected, but lets the function continue.
-    if (response.destroyed || response.write(chunk)) continue
-    const ended = new AbortController()
-    // The loser would leave its listeners on the response, one for each chunk.
-    const drained = ['drain', 'close'].map((event) => once(response, event, { signal: ended.signal }))
-    await Promise.race(drained).finally(() => ended.abort())
+    if (!response.destroyed && !response.write(chunk)) await drained(response)
   }
   if (Object.keys(body.trailers).length > 0) response.destroy()
   else response.end()
