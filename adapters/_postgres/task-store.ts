@@ -92,7 +92,7 @@ export function postgresTaskStore(
   const ask = createStoreAsk(options, 'Postgres')
   let purgedAt = Number.NEGATIVE_INFINITY
 
-  const migrateOnce = keepUnlessFailed(async () => migrateTable(name.get()), 'migration of the table')
+  const migrateOnce = keepUnlessFailed(() => migrateTable(name.get()), 'migration of the table')
 
   const migrateTable = (named: string): Promise<void> =>
     runMigration(run, toMigration(named), `The task table "${named}"`)

@@ -120,7 +120,7 @@ function bound(options: BoundEmbeddingModel): EmbedFunction {
 
 /** Some providers take fewer strings at once than the default. */
 function byName(name: string): EmbedFunction {
-  const load = keepUnlessFailed(async () => loadEmbeddingModel(name), 'package of the model')
+  const load = keepUnlessFailed(() => loadEmbeddingModel(name), 'package of the model')
   return async (texts, call) => {
     const model = await load().catch((error: unknown) => {
       throw new EmbeddingError(textOf(error))
