@@ -383,11 +383,14 @@ it.each(['modern', 'legacy'] as const)(
     const log = vi.spyOn(console, 'log').mockImplementation(() => {})
     try {
       const server = createServer({ log: 'problems', secret: 'a-secret-of-the-tests-0123456789abcdef' })
+      const handle = vi.spyOn(server, 'handle')
       const client = await connect(server, { era, answers: accept({}) })
       await client.listTools()
+      const methods = (): string[] => handle.mock.calls.map(([{ method }]) => method)
       // The stream that it tries to open.
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      if (era === 'legacy') await vi.waitFor(() => expect(methods()).toContain('GET'))
       await client.close()
+      if (era === 'legacy') expect(methods()).toContain('DELETE')
       expect(log).not.toHaveBeenCalled()
       await server.fetch(new Request('https://mcp.example/mcp', { method: 'DELETE' }))
       expect(log).toHaveBeenCalledOnce()

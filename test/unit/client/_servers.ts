@@ -62,7 +62,7 @@ export async function startSessionServer(unknownSession: 404 | 400 = 404): Promi
     return transport
   }
   const url = await listen(async (request, response) => {
-    const body = request.method === 'POST' ? await readJson(request) : undefined
+    const body = request.method === 'POST' ? JSON.parse(await readText(request)) : undefined
     requests.push((body as { method?: string } | undefined)?.method ?? request.method ?? '')
     const id = request.headers['mcp-session-id']
     const transport = id === undefined ? await open() : sessions.get(String(id))
@@ -101,6 +101,40 @@ export async function startSseServer(refusal = 404): Promise<{ url: string; drop
   return { url: `${url}/sse`, drop }
 }
 
+/** A message to a server. */
+export interface Asked {
+  readonly id: unknown
+  readonly method: string
+  // biome-ignore lint/suspicious/noExplicitAny: each test looks at the members of its own messages.
+  readonly params: any
+  /** The body as it came. */
+  readonly text: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+/**
+ * Answers each request with the `result` or `error` that `answer` returns, and what it returns nothing for as a server that does not know
+ * the method, unless `answer` has written the response. Other messages get 202, other HTTP methods than POST 405.
+ *
+ * @returns The origin.
+ */
+export function startAnswering(
+  answer: (asked: Asked) => object | undefined | Promise<object | undefined>,
+): Promise<string> {
+  return listen(async (request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    const text = await readText(request)
+    const { id, method, params } = JSON.parse(text)
+    if (id === undefined) return void response.writeHead(202).end()
+    const answered = await answer({ id, method, params, text, request, response })
+    if (response.writableEnded) return
+    const unknown = { error: { code: -32601, message: 'no' } }
+    response.writeHead(answered === undefined ? 400 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(answered ?? unknown) }))
+  })
+}
+
 /** Takes requests and never answers. */
 export async function startHangingServer(): Promise<string> {
   return `${await listen(() => {})}/mcp`
@@ -113,8 +147,8 @@ export async function deadUrl(): Promise<string> {
   return url
 }
 
-async function readJson(request: IncomingMessage): Promise<unknown> {
+async function readText(request: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of request) text += chunk
-  return JSON.parse(text)
+  return text
 }

@@ -6,7 +6,7 @@ import { staticTokens } from '../../../src/auth.ts'
 import type { MCPClientError } from '../../../src/client.ts'
 import { createEvent, createMemoryEvents, events } from '../../../src/mcp-events.ts'
 import { eventsHandler } from '../../../src/webhook.ts'
-import { createClient, listen, startFetchServer, startMayfly } from './_servers.ts'
+import { createClient, startAnswering, startFetchServer, startMayfly } from './_servers.ts'
 
 const SECRET = `whsec_${Buffer.from(Array.from({ length: 32 }, (_none, index) => index)).toString('base64')}`
 const TOKEN = 'a-token-of-alice-thirty-two-characters'
@@ -86,27 +86,23 @@ it('a server without events → UNSUPPORTED', async () => {
   await expect(client.list('plain')).rejects.toMatchObject({ code: 'UNSUPPORTED', operation: 'events/list' })
 })
 
-/** A server of the legacy era that answers everything else with `result`. */
-const startLegacy = (result: object): Promise<string> =>
-  listen(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const { id, method } = text === '' ? {} : JSON.parse(text)
-    if (id === undefined) return void response.writeHead(request.method === 'POST' ? 202 : 405).end()
-    const hello = {
-      protocolVersion: '2025-06-18',
-      capabilities: { events: {} },
-      serverInfo: { name: 'old', version: '1' },
-    }
-    const unknown = { jsonrpc: '2.0', id, error: { code: -32601, message: 'Unknown' } }
-    const answer = { jsonrpc: '2.0', id, result: method === 'initialize' ? hello : result }
-    const isOwn = method === 'initialize' || method?.startsWith('events/')
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(isOwn ? answer : unknown))
+/** A server of the legacy era that answers what it is asked of events by the number and text of the request. */
+async function startLegacy(answer: (count: number, text: string) => object, waitMs = 0) {
+  const asked = { count: 0 }
+  const serverInfo = { name: 'old', version: '1' }
+  const url = await startAnswering(async ({ method, text }) => {
+    if (method === 'initialize')
+      return { result: { protocolVersion: '2025-06-18', capabilities: { events: {} }, serverInfo } }
+    if (!method.startsWith('events/')) return undefined
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+    return answer(++asked.count, text)
   })
+  return { asked, url }
+}
 
 it('polls a legacy server that declares events alone', async () => {
-  const url = await startLegacy({ events: [], cursor: 'c1', truncated: false, hasMore: false })
+  const result = { events: [], cursor: 'c1', truncated: false, hasMore: false }
+  const { url } = await startLegacy(() => ({ result }))
   const { events: client } = createClient({ servers: { old: { url } } })
   expect(await client.poll('old', { name: 'a' })).toEqual({
     events: [],
@@ -122,7 +118,8 @@ test.each([
   ['an event without an id', { events: [{ name: 'a', timestamp: 'x', data: {} }], cursor: null }],
   ['a number as cursor', { events: [], cursor: 1 }],
 ])('a poll with %s → REQUEST_FAILED', async (_what, result) => {
-  const { events: client } = createClient({ servers: { old: { url: await startLegacy(result) } } })
+  const { url } = await startLegacy(() => ({ result }))
+  const { events: client } = createClient({ servers: { old: { url } } })
   await expect(client.poll('old', { name: 'a' })).rejects.toMatchObject({ code: 'REQUEST_FAILED' })
 })
 
@@ -136,32 +133,12 @@ test('unknown options are refused', async () => {
   await expect(client.subscribe('notes', { name: 'a', delivery })).rejects.toThrow(TypeError)
 })
 
-/** The same, whose answers to requests of events are made from their number and text. */
-async function startAnswering(answer: (count: number, text: string) => object, waitMs = 0) {
-  const asked = { count: 0 }
-  const url = await listen(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const { id, method = '' } = text === '' ? {} : JSON.parse(text)
-    if (id === undefined) return void response.writeHead(request.method === 'POST' ? 202 : 405).end()
-    const serverInfo = { name: 'old', version: '1' }
-    const hello = { result: { protocolVersion: '2025-06-18', capabilities: { events: {} }, serverInfo } }
-    const unknown = { error: { code: -32601, message: 'Unknown' } }
-    const isEvents = method.startsWith('events/')
-    if (isEvents) await new Promise((resolve) => setTimeout(resolve, waitMs))
-    const answered = isEvents ? answer(++asked.count, text) : method === 'initialize' ? hello : unknown
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answered }))
-  })
-  return { asked, url }
-}
-
 it('a list of events has the limits of other lists, over all its pages', async () => {
   const large = { name: 'a', delivery: ['poll'], description: 'x'.repeat(30_000) }
-  const endless = await startAnswering(() => ({ result: { events: [large], nextCursor: 'again' } }))
+  const endless = await startLegacy(() => ({ result: { events: [large], nextCursor: 'again' } }))
   const empty = (count: number) => ({ result: { events: [], nextCursor: `${count}` } })
-  const many = await startAnswering(empty)
-  const slow = await startAnswering(empty, 200)
+  const many = await startLegacy(empty)
+  const slow = await startLegacy(empty, 200)
   const { events: client } = createClient({
     servers: {
       endless: { url: endless.url, maxResponseBytes: 100_000 },
@@ -180,7 +157,7 @@ it('a list of events has the limits of other lists, over all its pages', async (
 it('an event that is malformed is left out of a list, and reported', async () => {
   const offered = { name: 'a', delivery: ['poll'] }
   const listed = [offered, { name: 'b' }, { ...offered, name: 'c\n' }]
-  const { url } = await startAnswering(() => ({ result: { events: listed } }))
+  const { url } = await startLegacy(() => ({ result: { events: listed } }))
   const reported: MCPClientError[] = []
   const onError = (error: MCPClientError) => reported.push(error)
   const { events: client } = createClient({ servers: { old: { url } }, onError })
@@ -190,7 +167,7 @@ it('an event that is malformed is left out of a list, and reported', async () =>
 })
 
 it('no error quotes the secret of a subscription', async () => {
-  const { url } = await startAnswering((_count, text) => ({
+  const { url } = await startLegacy((_count, text) => ({
     error: { code: -32602, message: `Not good: ${text}`, data: { given: SECRET } },
   }))
   const { events: client } = createClient({ servers: { old: { url } } })

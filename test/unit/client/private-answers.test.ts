@@ -1,16 +1,13 @@
 /** What a server lets its client keep for one caller is not returned to another one, whose token the same client sends. */
 import { expect, it } from 'vitest'
-import { createClient, listen } from './_servers.ts'
+import { createClient, startAnswering } from './_servers.ts'
 
 const KEPT = { resultType: 'complete', ttlMs: 60_000, cacheScope: 'private' }
 
 /** Everything is of the caller and may be kept for a minute, but `news://all`, which is everybody's. */
 async function startServer() {
   const asked: string[] = []
-  const origin = await listen(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const { id, method, params } = JSON.parse(text || '{}')
+  const origin = await startAnswering(({ method, params, request }) => {
     const caller = request.headers.authorization?.replace('Bearer ', '') ?? 'nobody'
     const cacheScope = params?.uri === 'news://all' ? 'public' : 'private'
     const answers: { readonly [method: string]: object } = {
@@ -19,8 +16,7 @@ async function startServer() {
       'resources/read': { contents: [{ uri: params?.uri, text: caller }] },
     }
     asked.push(method)
-    response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { ...KEPT, cacheScope, ...answers[method] } }))
+    return { result: { ...KEPT, cacheScope, ...answers[method] } }
   })
   return { asked, url: `${origin}/mcp` }
 }

@@ -8,7 +8,7 @@ import { ListCache } from '../../../src/gateway/list-cache.ts'
 import { gateway } from '../../../src/gateway.ts'
 import { MCPServer } from '../../../src/index.ts'
 import { answerOf, modernRequest } from '../../property/_client.ts'
-import { listen } from '../client/_servers.ts'
+import { listen, startAnswering } from '../client/_servers.ts'
 import { add } from './_servers.ts'
 
 const P = 'io.modelcontextprotocol/'
@@ -119,25 +119,13 @@ it('a legacy server’s answer with six encodings is refused, on which the proce
     initialize: { protocolVersion: '2025-11-25', capabilities, serverInfo },
     'tools/list': { tools: [asking] },
   }
-  const origin = await listen(async (req, res) => {
-    let body = ''
-    for await (const chunk of req) body += chunk
-    if (req.method !== 'POST') return void res.writeHead(405).end()
-    const { id, method } = JSON.parse(body)
+  const origin = await startAnswering(({ method, response }) => {
     if (method === 'tools/call') {
-      res.setHeader('content-encoding', Array(6).fill('gzip').join())
-      return json(res, 'no gzip')
+      response.setHeader('content-encoding', Array(6).fill('gzip').join())
+      json(response, 'no gzip')
     }
     const result = answers[method]
-    if (result === undefined) res.statusCode = id === undefined ? 202 : 400
-    json(
-      res,
-      JSON.stringify({
-        jsonrpc: '2.0',
-        id,
-        ...(result ? { result } : { error: { code: -32601, message: 'no' } }),
-      }),
-    )
+    return result && { result }
   })
   const errors: unknown[] = []
   const front = new MCPServer({

@@ -6,7 +6,7 @@ import { bearer } from '../../../src/auth.ts'
 import { type GatewayOptions, gateway } from '../../../src/gateway.ts'
 import { createResource, createTool, MCPServer, type MCPServerConfig } from '../../../src/index.ts'
 import { answerOf, modernRequest } from '../../property/_client.ts'
-import { deadUrl, listen, startHangingServer, startMayfly } from '../client/_servers.ts'
+import { deadUrl, startAnswering, startHangingServer, startMayfly } from '../client/_servers.ts'
 import { add, connect, startGateway, stock } from './_servers.ts'
 
 const whoami = createTool({ id: 'whoami', execute: (_input, ctx) => ctx.auth?.clientId ?? 'nobody' })
@@ -211,18 +211,11 @@ describe('lists', () => {
       },
     }
     let era: keyof typeof eras = 'modern'
-    const origin = await listen(async (req, res) => {
-      let body = ''
-      for await (const chunk of req) body += chunk
-      if (req.method !== 'POST') return void res.writeHead(405).end()
-      const { id, method } = JSON.parse(body)
-      const isModern = req.headers['mcp-protocol-version'] === '2026-07-28'
+    const origin = await startAnswering(({ method, request }) => {
+      const isModern = request.headers['mcp-protocol-version'] === '2026-07-28'
       const isKnown = isModern === (era === 'modern') || method === 'initialize'
       const result = isKnown ? (eras[era] as Record<string, object>)[method] : undefined
-      res.setHeader('content-type', 'application/json')
-      res.statusCode = id === undefined ? 202 : result === undefined ? 400 : 200
-      const error = { code: -32601, message: 'no' }
-      res.end(JSON.stringify({ jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) }))
+      return result && { result }
     })
     const front = connect(
       await startGateway({ ttlMs: 1, retryMs: 1, servers: { s: { url: `${origin}/mcp` } } }),
